@@ -55,7 +55,7 @@ demo: build ## Show Tenon at work on a real control plane and an emulated AWS; C
 # -count=1 is not given: Go knows which tests have nothing new to tell. Stories of hundreds of nodes,
 # told one after the other, take longer than the ten minutes that Go gives a package.
 .PHONY: test
-test: build ## Run all tests: the product's, the charts', the lab's, and those in a running lab
+test: build axe ## Run all tests: the product's, the charts', the lab's, and those in a running lab
 	@status=0; for module in . charts lab; do \
 		echo "test: $$module"; \
 		(cd $$module && TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 30m $(TESTFLAGS) ./...) || status=1; \
@@ -63,6 +63,12 @@ test: build ## Run all tests: the product's, the charts', the lab's, and those i
 	echo "test: lab/stories, at the emulated AWS"; \
 	(cd lab && STORIES_CLOUD=aws TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 30m $(TESTFLAGS) ./stories) || status=1; \
 	exit $$status
+
+# The test of the dashboard's pages puts axe-core into them. Without npm it says that it skips this.
+.PHONY: axe
+axe:
+	@if ! command -v npm >/dev/null; then echo 'axe: skipped, there is no npm'; exit 0; fi; \
+	npm install --prefix lab/dashboard --no-save --ignore-scripts --no-audit --no-fund --silent || echo 'axe: skipped, npm cannot install it'
 
 # Each page from top to bottom, as a reader types it. That takes a quarter of an hour, so make test skips them.
 .PHONY: pages

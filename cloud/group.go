@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"fmt"
 
 	"tenon/core/model"
 )
@@ -14,6 +15,40 @@ type GroupReader interface {
 	Groups(ctx context.Context) ([]Group, error)
 	// Named lists the groups that the operator named, even if the cloud does not answer.
 	Named() []string
+}
+
+// GroupWriter is implemented by providers that change the size of groups.
+type GroupWriter interface {
+	// Resize has the cloud keep a group at another size. It looks at the group first: if the cloud keeps another
+	// size than from, or does not allow to, it returns a GroupChanged and changes nothing. Groups shows afterwards
+	// what was found or written.
+	Resize(ctx context.Context, group string, from, to int64) error
+}
+
+// Groups are read and written.
+type Groups interface {
+	GroupReader
+	GroupWriter
+}
+
+// GroupChanged means that a group is not as the caller saw it. Nothing was changed. Decide again.
+type GroupChanged struct {
+	Group   string
+	Message string // what is different, for people
+}
+
+// Error says what is different.
+func (e *GroupChanged) Error() string { return "node group " + e.Group + ": " + e.Message }
+
+// MayResize returns a GroupChanged if a group, as the cloud describes it now, must not be brought from one size to another.
+func MayResize(g *Group, from, to int64) error {
+	switch {
+	case g.Desired != from:
+		return &GroupChanged{g.Name, fmt.Sprintf("its desired size is %d and no longer %d", g.Desired, from)}
+	case to < g.Min || to > g.Max:
+		return &GroupChanged{g.Name, fmt.Sprintf("a desired size of %d is not between %d and %d", to, g.Min, g.Max)}
+	}
+	return nil
 }
 
 // Group is a set of instances that the cloud keeps at a size. Tenon assumes that the nodes of a group are

@@ -39,12 +39,14 @@ type meter struct {
 	pending  float64 // pod seconds
 	most     int
 	reviving bool
+	lifetime func(providerID string) (time.Duration, bool) // of a machine, until it dies by itself
 }
 
 // paid is what a machine costs at the moment.
 type paid struct {
 	offer cloud.Offer
 	price model.Money
+	dies  time.Time // by itself; zero is never
 }
 
 // reprice changes what an offering costs from now on, for running machines too.
@@ -53,7 +55,8 @@ func (m *meter) reprice(o cloud.Offer, price model.Money) {
 	for id, p := range m.running { // a sum, in any order
 		if p.offer == o {
 			m.rate += price - p.price
-			m.running[id] = paid{o, price}
+			p.price = price
+			m.running[id] = p
 		}
 	}
 }
@@ -65,7 +68,11 @@ func (m *meter) Launch(machine memory.Machine) {
 	}
 	offer := machine.Instance.Offer
 	price := m.prices[offer]
-	m.running[machine.Instance.ProviderID] = paid{offer, price}
+	id, dies := machine.Instance.ProviderID, time.Time{}
+	if life, ends := m.lifetime(id); ends {
+		dies = machine.Instance.Launched.Add(life)
+	}
+	m.running[id] = paid{offer, price, dies}
 	m.rate += price
 	m.most = max(m.most, len(m.running))
 	m.sim.watch.Launched(machine)
@@ -74,7 +81,11 @@ func (m *meter) Launch(machine memory.Machine) {
 
 // Terminate implements memory.Launcher.
 func (m *meter) Terminate(id string) {
-	m.rate -= m.running[id].price
+	machine := m.running[id]
+	m.rate -= machine.price
+	if !machine.dies.IsZero() && !m.sim.Clock.Now().Before(machine.dies) {
+		m.sim.watch.Stir()
+	}
 	delete(m.running, id)
 	m.next.Terminate(id)
 }

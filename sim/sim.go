@@ -173,7 +173,7 @@ func (s *Sim) build() error {
 	if s.catalog = s.options.Catalog; s.catalog == nil {
 		s.catalog = memory.Sample()
 	}
-	s.meter = meter{sim: s, next: parts, prices: pricesOf(s.catalog)}
+	s.meter = meter{sim: s, next: parts, prices: pricesOf(s.catalog), lifetime: chance.Lifetime}
 	s.Notices = &sqs.Queue{Now: s.Clock.Now, Later: s.outside}
 	s.Cloud = memory.New(memory.Options{
 		Clock: s.Clock, Seed: s.options.Seed, Boot: cmp.Or(s.options.Boot, 30*time.Second), Words: s.options.Words, Stop: cmp.Or(s.options.Stop, 20*time.Second),
@@ -339,7 +339,9 @@ func (s *Sim) revive() {
 	s.meter.reviving = true
 	s.outside(s.Clock.Now().Add(time.Second+s.upTo(s.options.Faults.Restart)), "restart", func() {
 		s.meter.reviving = false
-		s.must(s.start())
+		if len(s.processes) == 0 { // a hand-over may have come first
+			s.must(s.start())
+		}
 	})
 }
 

@@ -108,9 +108,11 @@ func (x *search) lands(p *proposal) bool {
 	if len(strays) == 0 {
 		return true
 	}
-	bought, obstacle := x.fleet.Ask(fleet.Question{Nodes: p.nodes, Pods: strays, Buy: true, Effort: p.asked.Effort})
-	if obstacle == nil && p.gain() > float64(bought.Price) {
-		return true
+	for _, effort := range []int64{leastEffort, p.asked.Effort} { // mostly the first nodes that come to mind are cheap enough
+		bought, obstacle := x.fleet.Ask(fleet.Question{Nodes: p.nodes, Pods: strays, Buy: true, Effort: effort})
+		if obstacle == nil && p.gain() > float64(bought.Price) {
+			return true
+		}
 	}
 	x.forecast.Drop()
 	return false

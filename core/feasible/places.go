@@ -74,16 +74,19 @@ func (sp *Space) Find(a Asker) *Places {
 		sp.findInPool(p, &a, out)
 	}
 	for c := range sp.HostClasses {
-		class := &sp.HostClasses[c]
-		if _, kept := model.Untolerated(class.taints, a.Tolerations, a.Strict); kept {
-			continue
-		}
-		if class.Labels.Compatible(a.Require, requirement.KeySet{}) {
+		if sp.HostClassMeets(c, &a) {
 			out.HostClasses.Put(c)
 		}
 	}
 	sp.places[key] = out
 	return out
+}
+
+// HostClassMeets reports whether the asker may go to hosts of a class, as Find answers for all classes.
+func (sp *Space) HostClassMeets(class int, a *Asker) bool {
+	c := &sp.HostClasses[class]
+	_, kept := model.Untolerated(c.taints, a.Tolerations, a.Strict)
+	return !kept && c.Labels.Compatible(a.Require, requirement.KeySet{})
 }
 
 // Admits reports whether a class of hosts meets the asker's labels and taints, as far as

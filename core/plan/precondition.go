@@ -13,6 +13,9 @@ const (
 	LimitsKept Precondition = "LimitsKept"
 )
 
+// GroupUnchanged: the group whose size is raised may be changed, and the cloud keeps it at the size that the decision saw.
+const GroupUnchanged Precondition = "GroupUnchanged"
+
 // Those of a node that goes.
 const (
 	// PodsKnown: no pod has come that would have to move and that the decision did not know.
@@ -43,3 +46,7 @@ func ToRemove() []Precondition { return []Precondition{PodsKnown, NodeNotHeld} }
 
 // ToLaunch is what is checked of each claim right before it is made, in order.
 func ToLaunch() []Precondition { return []Precondition{PoolUnchanged, LimitsKept} }
+
+// ToResize is what is checked of each group right before its size is raised; the provider checks it once more against the
+// cloud.
+func ToResize() []Precondition { return []Precondition{GroupUnchanged} }

@@ -27,6 +27,7 @@ const (
 	ReceiverFull   Code = "ReceiverFull"   // Where: the same
 	PoolGone       Code = "PoolGone"       // Where: the pool that a claim was to be made from
 	PoolChanged    Code = "PoolChanged"    // Where: the same
+	GroupChanged   Code = "GroupChanged"   // Where: the group whose size was to be raised
 	LimitTaken     Code = "LimitTaken"     // Where: the resource, of which other claims have taken what was left
 	NameTaken      Code = "NameTaken"      // Where: the claim
 	ClaimInvolved  Code = "ClaimInvolved"  // Where: the claim, one of a node that goes

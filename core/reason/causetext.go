@@ -54,6 +54,7 @@ var withWhere = map[Code]string{
 	ReceiverFull:                "Node has no room for the pods any more (Node=%s)",
 	PoolGone:                    "pool %s is gone",
 	PoolChanged:                 "pool %s has changed",
+	GroupChanged:                "node group %s has changed",
 	LimitTaken:                  "the limit of %s leaves no room",
 	NameTaken:                   "there is a claim %s already",
 	ClaimInvolved:               "NodeClaim is part of another disruption (NodeClaim=%s)",

@@ -56,7 +56,11 @@ func Open(o Options) provider.Open {
 		if err := b.connect(ctx); err != nil {
 			return provider.Backend{}, err
 		}
-		return provider.Backend{Provider: b.provider, Controllers: b.controllers, Readers: b.readers}, nil
+		out := provider.Backend{Provider: b.provider, Controllers: b.controllers, Readers: b.readers}
+		if b.groups != nil {
+			out.Groups = b.groups
+		}
+		return out, nil
 	}
 }
 

@@ -105,6 +105,7 @@ func commands(w Env) []*cobra.Command {
 		viewCommand(w),
 		dashboardCommand(w),
 		topCommand(w),
+		costCommand(w),
 		planCommand(w),
 		explainCommand(w),
 		whyCommand(w),

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"time"
+
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
 )
@@ -14,8 +16,9 @@ type Effect struct {
 	Replacement Replacement
 	// Claim is of Drop and Forget.
 	Claim *karpenterv1.NodeClaim
-	// Receivers are of Receive.
+	// Receivers are of Receive and NotReceived, At is when their command was begun.
 	Receivers []string
+	At        time.Time
 }
 
 // Replacement is a claim to be made.
@@ -41,6 +44,8 @@ const (
 	Launch Do = "launch"
 	// Receive notes on claims that pods come to their nodes.
 	Receive Do = "receive"
+	// NotReceived takes that back, because other pods came than those that were planned.
+	NotReceived Do = "not-received"
 	// Delete deletes a claim, if it is as it was seen.
 	Delete Do = "delete"
 	// Release takes back the taint, the condition and, last, the record.
@@ -81,9 +86,14 @@ func (s *State) Effects(step Step) [][]Effect {
 // Removal is what follows from a second look.
 func (s *State) Removal(j Judgement) [][]Effect {
 	return [][]Effect{
-		{{Do: Receive, Receivers: s.Record.Receivers}},
+		{{Do: Receive, Receivers: s.Record.Receivers, At: s.Record.Begun}},
 		append(onLeavers(Delete, j.Going), onLeavers(Release, j.Released)...),
 	}
+}
+
+// Astray takes back that pods came to claims' nodes by a command: the scheduler has put them elsewhere.
+func Astray(claims []string, begun time.Time) [][]Effect {
+	return [][]Effect{{{Do: NotReceived, Receivers: claims, At: begun}}}
 }
 
 // Unrecord takes their records from claims that are part of no command: it is over, or the record

@@ -40,6 +40,7 @@ func TestEffects(t *testing.T) {
 		"over":       {s.Effects(command.Over), "forget new; forget a, forget gone, forget b"},
 		"both go":    {s.Removal(command.Judgement{Going: []command.Leaver{a, b}}), "receive c d; delete a, delete b"},
 		"one stays":  {s.Removal(command.Judgement{Going: []command.Leaver{b}, Released: []command.Leaver{a}}), "receive c d; delete b, release a"},
+		"astray":     {command.Astray([]string{"c", "d"}, noon), "not-received c d"},
 		"no removal": {s.Effects(command.Look), ""},
 	} {
 		var groups []string

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"tenon/internal/cost"
 	"tenon/internal/view"
 )
 
@@ -113,7 +114,7 @@ func TestStreamsSendWhatChanges(t *testing.T) {
 			}
 		}
 	}
-	if first := next(); !first.Whole || len(first.Nodes) != 3 || first.Total.Price != 1.5 || len(first.Costs[view.ByPool]) != 1 {
+	if first := next(); !first.Whole || len(first.Nodes) != 3 || first.Total.Price != 1.5 || len(first.Costs[cost.ByPool]) != 1 {
 		t.Errorf("the first picture has %d nodes at %v", len(first.Nodes), first.Total.Price)
 	}
 	state.Delete(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}})

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tenon/core/model"
+	"tenon/internal/cost"
 	"tenon/internal/view"
 )
 
@@ -20,7 +21,7 @@ type update struct {
 	Nodes    []node                     `json:"nodes"`
 	Gone     []string                   `json:"gone"`
 	Pending  []pod                      `json:"pending"`
-	Costs    map[view.Dimension][]money `json:"costs"`
+	Costs    map[cost.Dimension][]money `json:"costs"`
 	Notices  []notice                   `json:"notices"`
 	History  []sample                   `json:"history"`
 }
@@ -129,7 +130,7 @@ const (
 func (d *Dashboard) update(last, now *view.Fleet) update {
 	out := update{
 		Title: d.options.Title, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
-		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[view.Dimension][]money{}, Notices: []notice{}, History: d.history.all(),
+		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[cost.Dimension][]money{}, Notices: []notice{}, History: d.history.all(),
 	}
 	before := map[string]*view.Node{}
 	if last != nil {
@@ -152,7 +153,7 @@ func (d *Dashboard) update(last, now *view.Fleet) update {
 	for _, p := range now.Pending {
 		out.Pending = append(out.Pending, podOf(p))
 	}
-	for _, by := range view.Dimensions {
+	for _, by := range cost.Dimensions {
 		lines := now.Cost(by)
 		out.Costs[by] = []money{}
 		for _, line := range lines[:min(len(lines), mostLines)] {

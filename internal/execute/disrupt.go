@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,7 +12,6 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/command"
 	"tenon/internal/departure"
-	"tenon/internal/ingest"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 )
@@ -127,16 +125,16 @@ func (e *Executor) forget(ctx context.Context, claim *karpenterv1.NodeClaim) err
 	return nil
 }
 
-// rearrange notes on claims that a disruption brings pods to their nodes, so that these are
-// not disrupted again for a while. A claim that is gone gets no note.
-func (e *Executor) rearrange(ctx context.Context, claims []string, at time.Time) error {
+// rearrange changes what claims say about when disruptions brought pods to their nodes, which are not
+// disrupted again for a while. A claim that is gone says nothing.
+func (e *Executor) rearrange(ctx context.Context, claims []string, change func(*karpenterv1.NodeClaim)) error {
 	var wrong []error
 	for _, name := range claims {
 		claim := &karpenterv1.NodeClaim{}
 		err := e.kit.Client.Get(ctx, client.ObjectKey{Name: name}, claim)
 		if err == nil {
 			changed := claim.DeepCopy()
-			ingest.Rearrange(changed, at)
+			change(changed)
 			err = patch.Merge(ctx, e.kit, claim, changed)
 		}
 		if client.IgnoreNotFound(err) != nil {

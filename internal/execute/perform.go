@@ -8,6 +8,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/reason"
 	"tenon/internal/command"
+	"tenon/internal/ingest"
 	"tenon/internal/lookup"
 	"tenon/internal/parallel"
 	"tenon/internal/podpolicy"
@@ -46,7 +47,9 @@ func (e *Executor) perform(ctx context.Context, s *command.State, effect command
 	case command.Launch:
 		return true, e.replace(ctx, s, effect.Replacement)
 	case command.Receive:
-		return true, e.rearrange(ctx, effect.Receivers, s.Now)
+		return true, e.rearrange(ctx, effect.Receivers, func(c *karpenterv1.NodeClaim) { ingest.Rearrange(c, effect.At) })
+	case command.NotReceived:
+		return true, e.rearrange(ctx, effect.Receivers, func(c *karpenterv1.NodeClaim) { ingest.NotRearranged(c, effect.At) })
 	case command.Delete:
 		return removal.Delete(ctx, e.kit, effect.Leaver.Claim, removal.ReasonOf(s.Record.Reason))
 	case command.Release:

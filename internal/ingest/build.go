@@ -131,14 +131,23 @@ func (b *builder) storeCatalogs(offers []PoolOffers) {
 	}
 }
 
-// addGroups adds the pools of node groups, each with a catalogue of its own, and their instances that have no node yet.
+// addGroups adds the pools of node groups, each with a catalogue of its own.
 func (b *builder) addGroups() {
 	for _, group := range byName(b.objects.NodeGroups) {
 		pool, offers := b.t.Group(group)
 		pool.Catalog = len(b.out.Catalogs)
 		b.out.Pools = append(b.out.Pools, pool)
 		b.out.Catalogs = append(b.out.Catalogs, *offers)
-		b.out.Nodes = append(b.out.Nodes, b.t.Underway(group, &pool, offers)...)
+		b.prices[pool.Name] = Prices{Offers: offers}
+	}
+}
+
+// addUnderway adds the instances of groups that have no node yet.
+func (b *builder) addUnderway() {
+	members, pools := Members(b.out.Nodes), b.out.Pools[len(b.objects.NodePools):]
+	for i, group := range byName(b.objects.NodeGroups) {
+		pool := &pools[i]
+		b.out.Nodes = append(b.out.Nodes, b.t.Underway(pool, &b.out.Catalogs[pool.Catalog], b.t.Missing(group, members[pool.Name]))...)
 	}
 }
 
@@ -178,9 +187,13 @@ func (b *builder) addNodes() {
 			add(nil, claim)
 		}
 	}
-	slices.SortFunc(b.out.Nodes, func(x, y snapshot.Node) int {
-		return cmp.Or(strings.Compare(x.Name, y.Name), strings.Compare(x.Claim, y.Claim))
-	})
+	b.addUnderway()
+	slices.SortFunc(b.out.Nodes, CompareNodes)
+}
+
+// CompareNodes is the order of nodes in a snapshot.
+func CompareNodes(a, b snapshot.Node) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Claim, b.Claim))
 }
 
 // addPods adds pods, replicas and daemons, and the templates that they need.

@@ -97,7 +97,7 @@ func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 	switch {
 	case g.DeletionTimestamp != nil:
 		return reason.Unready{Code: reason.PoolDeleted}
-	case cmp.Or(g.Spec.Mode, tenonv1alpha1.ModeObserve) == tenonv1alpha1.ModeObserve && !t.options.Files:
+	case g.Observed() && !t.options.Files:
 		return reason.Unready{Code: reason.GroupObserved}
 	}
 	for _, c := range g.Status.Conditions {
@@ -124,14 +124,39 @@ func groupPrice(g *tenonv1alpha1.NodeGroup) (model.Money, bool) {
 	return price, err == nil
 }
 
-// Underway are the instances of a group that have no node yet, those among them that the cloud has not launched yet included.
-// What they promise is what the group's next node has.
-func (t *Translator) Underway(g *tenonv1alpha1.NodeGroup, pool *snapshot.Pool, offers *catalog.Catalog) []snapshot.Node {
-	if g.Status.Size == nil || g.Status.Instances == nil || len(offers.Types) == 0 {
+// Missing is how many instances of a group have no node yet, those included that the cloud has not launched yet. Members are
+// the nodes that have the group's annotation. A group that may not be changed has none of them, and a file may lack them.
+func (t *Translator) Missing(g *tenonv1alpha1.NodeGroup, members int) int64 {
+	if g.Status.Size == nil || g.Status.Instances == nil {
+		return 0
+	}
+	have := int64(members)
+	if i := g.Status.Instances; g.Observed() || t.options.Files {
+		have = max(have, i.Ready+i.Unready)
+	}
+	return max(g.Status.Size.Desired-have, 0)
+}
+
+// Members counts the nodes that have the annotation of a group, by the group's pool. Instances of nodes that leave have
+// been replaced by the cloud, or are not asked for any more.
+func Members(nodes []snapshot.Node) map[string]int {
+	out := map[string]int{}
+	for i := range nodes {
+		if n := &nodes[i]; !n.Life.Unborn && !n.Leaving {
+			if _, grouped := snapshot.NodeGroup(n.Pool); grouped {
+				out[n.Pool]++
+			}
+		}
+	}
+	return out
+}
+
+// Underway are nodes for a number of instances of a group that have none yet. What they promise is what the group's next
+// node has.
+func (t *Translator) Underway(pool *snapshot.Pool, offers *catalog.Catalog, missing int64) []snapshot.Node {
+	if len(offers.Types) == 0 {
 		return nil
 	}
-	i := g.Status.Instances
-	missing := max(g.Status.Size.Desired-(i.Ready+i.Unready), 0)
 	kind := &offers.Types[0]
 	offering := &kind.Offerings[0]
 	out := make([]snapshot.Node, 0, missing)
@@ -148,4 +173,20 @@ func (t *Translator) Underway(g *tenonv1alpha1.NodeGroup, pool *snapshot.Pool, o
 		})
 	}
 	return out
+}
+
+// memberOf is the pool of the group that a node belongs to; empty for one of a claim, of a pool or of no group.
+func memberOf(node *corev1.Node, claim *karpenterv1.NodeClaim) string {
+	if claim != nil || node == nil || node.Labels[karpenterv1.LabelNodePool] != "" || node.Annotations[tenonv1alpha1.AnnotationGroup] == "" {
+		return ""
+	}
+	return snapshot.GroupPool(node.Annotations[tenonv1alpha1.AnnotationGroup])
+}
+
+// groupNodePrice is what a node of a group costs an hour at most, zero if that is not known: its next node costs no less.
+func groupNodePrice(offers *catalog.Catalog) model.Money {
+	if offers == nil || len(offers.Types) == 0 {
+		return 0
+	}
+	return offers.Types[0].Offerings[0].Price
 }

@@ -105,14 +105,28 @@ func Rearrange(claim *karpenterv1.NodeClaim, at time.Time) {
 	if len(times) >= most {
 		times = slices.Delete(times, 1, len(times)-most+2)
 	}
-	var text strings.Builder
-	for _, t := range times {
-		text.WriteString(t.Format(time.RFC3339) + ",")
+	sayRearranged(claim, append(times, at))
+}
+
+// NotRearranged takes back a time that Rearrange has added.
+func NotRearranged(claim *karpenterv1.NodeClaim, at time.Time) {
+	at = at.Truncate(time.Second)
+	sayRearranged(claim, slices.DeleteFunc(Rearranged(claim), at.Equal))
+}
+
+func sayRearranged(claim *karpenterv1.NodeClaim, times []time.Time) {
+	if len(times) == 0 {
+		delete(claim.Annotations, AnnotationRearranged)
+		return
+	}
+	words := make([]string, len(times))
+	for i, t := range times {
+		words[i] = t.UTC().Format(time.RFC3339)
 	}
 	if claim.Annotations == nil {
 		claim.Annotations = map[string]string{}
 	}
-	claim.Annotations[AnnotationRearranged] = text.String() + at.UTC().Format(time.RFC3339)
+	claim.Annotations[AnnotationRearranged] = strings.Join(words, ",")
 }
 
 // condition finds a condition of the claim that is true.

@@ -144,6 +144,22 @@ func TestRearrange(t *testing.T) {
 	}
 }
 
+// A time that turned out to be wrong is taken back, and only that one; without any the annotation goes.
+func TestNotRearranged(t *testing.T) {
+	t.Parallel()
+	claim := &karpenterv1.NodeClaim{}
+	ingest.Rearrange(claim, noon)
+	ingest.Rearrange(claim, noon.Add(time.Minute+time.Millisecond))
+	ingest.NotRearranged(claim, noon.Add(time.Minute+time.Millisecond))
+	if times := ingest.Rearranged(claim); len(times) != 1 || !times[0].Equal(noon) {
+		t.Errorf("it says %v", times)
+	}
+	ingest.NotRearranged(claim, noon)
+	if text, said := claim.Annotations[ingest.AnnotationRearranged]; said {
+		t.Errorf("it says %q", text)
+	}
+}
+
 // Budgets that cannot be read allow nothing, and each says what is wrong with it: a code, whose text is
 // the API's own.
 func TestBrokenBudgets(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/model"
 	"tenon/core/order"
 	"tenon/core/requirement"
@@ -57,7 +58,7 @@ func (v view) snapshot() snapshot.Node {
 	labels := v.labels()
 	out := snapshot.Node{
 		Name:         v.name(),
-		Pool:         v.bought(karpenterv1.LabelNodePool, labels),
+		Pool:         cmp.Or(v.bought(karpenterv1.LabelNodePool, labels), v.group()),
 		Labels:       labels,
 		Taints:       v.taints(),
 		Initialized:  v.initialized(),
@@ -119,9 +120,16 @@ func (v view) registered() bool {
 	return v.node != nil && (!v.managed() || v.node.Labels[karpenterv1.LabelRegistered] == "true" || v.silent())
 }
 
+// initialized nodes of groups are those that have joined: nothing else says whether their taints are those of a start.
 func (v view) initialized() bool {
+	if v.group() != "" {
+		return v.node.Annotations[tenonv1alpha1.AnnotationJoined] == "true"
+	}
 	return v.node != nil && (!v.managed() || v.node.Labels[karpenterv1.LabelInitialized] == "true" || v.silent())
 }
+
+// group is the pool of the group that the node belongs to; empty for none.
+func (v view) group() string { return memberOf(v.node, v.claim) }
 
 func (v view) silent() bool {
 	_, registered := v.node.Labels[karpenterv1.LabelRegistered]
@@ -246,6 +254,9 @@ func (v view) price(n *snapshot.Node) model.Money {
 }
 
 func (v view) machinePrice(n *snapshot.Node) model.Money {
+	if v.group() != "" {
+		return groupNodePrice(v.prices.Offers)
+	}
 	if n.InstanceType == "" && v.claim != nil {
 		if _, offering := cheapest(v.prices.Offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); offering != nil {
 			return offering.Price

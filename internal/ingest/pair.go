@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -40,10 +42,11 @@ func (p Pairs) Of(node *corev1.Node) *karpenterv1.NodeClaim {
 	return claim
 }
 
-// PoolOf is the pool that a node belongs to, which its claim knows first.
+// PoolOf is the pool that a node belongs to, which its claim knows first; a node of a group belongs to the pool that stands
+// for the group.
 func PoolOf(node *corev1.Node, claim *karpenterv1.NodeClaim) string {
 	if claim != nil {
 		return claim.Labels[karpenterv1.LabelNodePool]
 	}
-	return node.Labels[karpenterv1.LabelNodePool]
+	return cmp.Or(node.Labels[karpenterv1.LabelNodePool], memberOf(node, nil))
 }

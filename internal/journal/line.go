@@ -147,6 +147,7 @@ const (
 // The actions.
 const (
 	ActionLaunch  = "launch"
+	ActionResize  = "resize" // of a node group
 	ActionDisrupt = "disrupt"
 )
 

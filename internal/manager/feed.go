@@ -16,6 +16,7 @@ import (
 
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/settings"
 	"tenon/internal/world"
 )
@@ -49,18 +50,22 @@ type aid struct {
 }
 
 // aids are kinds that roles written for other node autoscalers need not allow to read.
-func aids() []aid {
-	return []aid{
+func aids(s settings.Settings) []aid {
+	list := []aid{
 		{&corev1.ResourceQuota{}, &corev1.ResourceQuotaList{}, "nodes may be bought for pods that a quota forbids"},
 		{&corev1.LimitRange{}, &corev1.LimitRangeList{}, "nodes may be bought for pods that a limit range forbids"},
 		{&appsv1.Deployment{}, &appsv1.DeploymentList{}, "disruption budgets hold pods that ask to be replaced before they go"},
 	}
+	if s.FeatureGates.NodeGroups && !s.Shadow() { // which shows no groups
+		list = append(list, aid{&tenonv1alpha1.NodeGroup{}, &tenonv1alpha1.NodeGroupList{}, "node groups take no part in decisions"})
+	}
+	return list
 }
 
 // readable are those that may be read. The caches would wait for the others for ever.
-func readable(ctx context.Context, live client.Reader, log logr.Logger) []client.Object {
+func readable(ctx context.Context, live client.Reader, s settings.Settings, log logr.Logger) []client.Object {
 	var out []client.Object
-	for _, a := range aids() {
+	for _, a := range aids(s) {
 		if err := live.List(ctx, a.list, client.Limit(1)); apierrors.IsForbidden(err) {
 			log.Info("a kind may not be read; grant get, list and watch", "kind", fmt.Sprintf("%T", a.kind), "without", a.without, "err", err.Error())
 			continue

@@ -77,14 +77,15 @@ func (c starter) kit(backend provider.Backend) (reconcile.Kit, error) {
 	if err := c.manager.Add(events); err != nil {
 		return reconcile.Kit{}, fmt.Errorf("run the recorder of events: %w", err)
 	}
-	buys := backend.Provider
+	buys, groups := backend.Provider, backend.Groups
 	if c.settings.Shadow() {
-		buys = shadow.Provider(buys)
+		buys, groups = shadow.Provider(buys), nil
 	}
 	return reconcile.Kit{
 		Client:   c.manager.GetClient(),
 		Server:   c.manager.GetAPIReader(),
 		Cloud:    telemetry.Observe(buys, metrics, c.clock),
+		Groups:   groups,
 		Clock:    c.clock,
 		Events:   events,
 		Metrics:  metrics,
@@ -118,7 +119,7 @@ func (c starter) addControllers(ctx context.Context, kit reconcile.Kit, backend 
 		return err
 	}
 	parts.Suffix = func() string { return rand.String(suffixLength) }
-	kinds := append(pictured(c.settings), readable(ctx, kit.Uncached(reconcile.AfterStart), c.log)...)
+	kinds := append(pictured(c.settings), readable(ctx, kit.Uncached(reconcile.AfterStart), c.settings, c.log)...)
 	synced, err := feed(ctx, c.manager.GetCache(), parts.World, kinds)
 	if err != nil {
 		return err

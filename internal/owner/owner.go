@@ -67,3 +67,19 @@ func groupOf(apiVersion string) string {
 
 // namespaceOf is where kubectl would put an object that does not say.
 func namespaceOf(o metav1.Object) string { return cmp.Or(o.GetNamespace(), metav1.NamespaceDefault) }
+
+// Workload returns what a pod belongs to, as Kind/name, and whether nodes run such pods of their own: pods of
+// DaemonSets and those of a kubelet. For a ReplicaSet that a Deployment has made it is the Deployment, as far
+// as the names say so. It is for people to read, and is not compared.
+func Workload(pod metav1.Object) (name string, daemon bool) {
+	ref := Of(pod)
+	if ref.None() {
+		return "", false
+	}
+	if hash := pod.GetLabels()["pod-template-hash"]; ref.Kind == "ReplicaSet" && hash != "" {
+		if deployment, is := strings.CutSuffix(ref.Name, "-"+hash); is {
+			return "Deployment/" + deployment, false
+		}
+	}
+	return ref.Kind + "/" + ref.Name, ref.IsA("apps/v1", "DaemonSet") || ref.IsA("v1", "Node")
+}

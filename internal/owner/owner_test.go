@@ -46,3 +46,28 @@ func TestAllOfAReferenceHasToAgree(t *testing.T) {
 		t.Errorf("a pod without an owner has %+v", ref)
 	}
 }
+
+// TestWorkload checks what people read of a pod's owner, and which pods belong to nodes.
+func TestWorkload(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		version, kind, owner, hash string
+		want                       string
+		daemon                     bool
+	}{
+		"a ReplicaSet of a Deployment": {"apps/v1", "ReplicaSet", "web-5d4", "5d4", "Deployment/web", false},
+		"a ReplicaSet of its own":      {"apps/v1", "ReplicaSet", "web-5d4", "", "ReplicaSet/web-5d4", false},
+		"a DaemonSet":                  {"apps/v1", "DaemonSet", "proxy", "1", "DaemonSet/proxy", true},
+		"a DaemonSet of others":        {"other/v1", "DaemonSet", "proxy", "", "DaemonSet/proxy", false},
+		"a kubelet":                    {"v1", "Node", "n", "", "Node/n", true},
+		"nothing":                      {},
+	} {
+		pod := &metav1.ObjectMeta{Name: "p", Labels: map[string]string{"pod-template-hash": tc.hash}}
+		if yes := true; tc.kind != "" {
+			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: tc.version, Kind: tc.kind, Name: tc.owner, Controller: &yes}}
+		}
+		if got, daemon := owner.Workload(pod); got != tc.want || daemon != tc.daemon {
+			t.Errorf("%s: %q, daemon %t", name, got, daemon)
+		}
+	}
+}

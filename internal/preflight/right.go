@@ -77,11 +77,14 @@ func Rights(s settings.Settings, namespace string) []Right {
 			rule{group: "autoscaling.x-k8s.io", resources: "capacitybuffers/status", verbs: "patch"}, rule{resources: "podtemplates", verbs: "list watch"})
 	}
 	if s.FeatureGates.NodeGroups {
-		rules = append(rules, rule{group: "tenon.sh", resources: "nodegroups", verbs: "list watch create delete"},
+		rules = append(rules, rule{group: "tenon.sh", resources: "nodegroups", verbs: "get list watch create delete"},
 			rule{group: "tenon.sh", resources: "nodegroups/status", verbs: "patch"})
 	}
 	if s.DashboardListen != "" {
 		rules = append(rules, rule{resources: "events", verbs: "list watch"})
+		if !s.FeatureGates.NodeGroups { // objects may be left from before
+			rules = append(rules, rule{group: "tenon.sh", resources: "nodegroups", verbs: "list watch"})
+		}
 	}
 	if !s.DisableLeaderElection {
 		rules = append(rules, rule{group: "coordination.k8s.io", resources: "leases", verbs: "get update", namespace: release, name: s.LeaderElectionName},

@@ -17,6 +17,8 @@ type Kit struct {
 	Server client.Reader
 	// Cloud buys and removes machines.
 	Cloud cloud.Provider
+	// Groups changes the size of groups of instances; nil where there are none.
+	Groups cloud.GroupWriter
 	// Clock is where the time comes from, always.
 	Clock clock.PassiveClock
 	// Events are what people see beside the object.

@@ -16,6 +16,7 @@ type Metrics struct {
 	claimMetrics
 	nodeMetrics
 	poolMetrics
+	costMetrics
 	podMetrics
 	schedulerMetrics
 	disruptionMetrics
@@ -59,6 +60,7 @@ func NewMetrics(registry prometheus.Registerer, labels Labels) (*Metrics, error)
 		claimMetrics:      newClaimMetrics(r),
 		nodeMetrics:       newNodeMetrics(r, labels),
 		poolMetrics:       newPoolMetrics(r),
+		costMetrics:       newCostMetrics(r),
 		podMetrics:        newPodMetrics(r),
 		schedulerMetrics:  newSchedulerMetrics(r),
 		disruptionMetrics: newDisruptionMetrics(r),

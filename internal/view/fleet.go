@@ -7,6 +7,7 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/order"
+	"tenon/internal/cost"
 )
 
 // Fleet returns the current picture. Nodes that did not change since the last picture are the same
@@ -67,27 +68,20 @@ func (s *State) build(key string, node, claim *Node) *Node {
 	return n
 }
 
-// share divides the price among the pods, by the resource of which each takes the larger part, and
-// computes the rest. If the parts add up to more than the whole, share scales all of them down.
+// share divides the price among the pods.
 func (n *Node) share() {
-	parts := make([]float64, len(n.Pods))
-	sum := 0.0
+	requests := make([]model.Resources, len(n.Pods))
 	for i, p := range n.Pods {
-		parts[i] = max(Use(p.Requests, n.Allocatable, cpu), Use(p.Requests, n.Allocatable, memory))
-		sum += parts[i]
+		requests[i] = p.Requests
 	}
-	scale := n.Price.Float() / max(sum, 1)
-	n.Idle = n.Price
+	var parts []model.Money
+	parts, n.Idle = cost.Divide(n.Price, n.Allocatable, requests)
 	for i, p := range n.Pods {
-		p.Cost = min(model.MoneyFromFloat(parts[i]*scale), n.Idle)
-		n.Idle -= p.Cost
-		if p.Daemon {
+		if p.Cost = parts[i]; p.Daemon {
 			n.Overhead += p.Cost
 		}
 	}
 }
-
-const cpu, memory = "cpu", "memory"
 
 func (t *Total) add(n *Node) {
 	t.Nodes++
@@ -113,9 +107,11 @@ func (t *Total) add(n *Node) {
 // grouped returns all pools, including those without nodes, and the groups that only their nodes reveal.
 func (s *State) grouped(nodes []*Node) []*Pool {
 	groups := map[string]*Pool{}
-	for name, known := range s.pools {
-		own := *known
-		groups[name+"\x00"+own.Kind] = &own
+	for _, known := range []map[string]*Pool{s.pools, s.groups} {
+		for _, name := range order.Keys(known) {
+			own := *known[name]
+			groups[own.Name+"\x00"+own.Kind] = &own
+		}
 	}
 	for _, n := range nodes {
 		key := n.Pool + "\x00" + n.PoolKind

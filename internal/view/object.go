@@ -10,7 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/model"
 	"tenon/core/order"
 	"tenon/internal/command"
@@ -133,12 +135,7 @@ func podOf(o *corev1.Pod) *Pod {
 		Namespace: o.Namespace, Name: o.Name, Node: o.Spec.NodeName, Phase: string(o.Status.Phase), Created: o.CreationTimestamp.Time,
 		Requests: ingest.Requests(o), Ending: o.DeletionTimestamp != nil, uid: string(o.UID),
 	}
-	if ref := owner.Of(o); !ref.None() {
-		p.Owner, p.Daemon = ownerName(ref, o.Labels), ref.IsA("apps/v1", "DaemonSet")
-	}
-	if o.Annotations[corev1.MirrorPodAnnotationKey] != "" {
-		p.Daemon = true
-	}
+	p.Owner, p.Daemon = owner.Workload(o)
 	if v := o.Annotations[karpenterv1.AnnotationDoNotDisrupt]; v != "" && v != "false" {
 		p.Flags = append(p.Flags, "do-not-disrupt")
 	}
@@ -147,16 +144,6 @@ func podOf(o *corev1.Pod) *Pod {
 	}
 	p.Why, p.Teller = waits(o)
 	return p
-}
-
-// ownerName returns the Deployment's name for a ReplicaSet that a Deployment made.
-func ownerName(ref owner.Ref, labels map[string]string) string {
-	if hash := labels["pod-template-hash"]; ref.Kind == "ReplicaSet" && hash != "" {
-		if name, cut := strings.CutSuffix(ref.Name, "-"+hash); cut {
-			return "Deployment/" + name
-		}
-	}
-	return ref.Kind + "/" + ref.Name
 }
 
 // waits returns the reason that the pod itself gives for having no node.
@@ -197,6 +184,27 @@ func poolOf(o *karpenterv1.NodePool) *Pool {
 		attention := slices.Contains(informs, c.Type) && c.Status == metav1.ConditionTrue || c.Type == "Ready" && c.Status == metav1.ConditionFalse
 		if attention {
 			p.Notices = append(p.Notices, Notice{Kind: "NodePool", Name: o.Name, Reason: c.Type, Message: c.Message, At: c.LastTransitionTime.Time, Warning: true})
+		}
+	}
+	slices.SortFunc(p.Notices, func(a, b Notice) int { return strings.Compare(a.Reason, b.Reason) })
+	return p
+}
+
+// poolOfGroup returns a node group as a pool. Nodes name their group in a label, which the group's template has too, so that
+// the nodes are found under the name that the label gives.
+func poolOfGroup(o *tenonv1alpha1.NodeGroup) *Pool {
+	p := &Pool{Name: o.Spec.GroupName, Kind: "node group"}
+	if t := o.Status.Template; t != nil {
+		if name, kind := groupOf(t.Labels); name != "" {
+			p.Name, p.Kind = name, kind
+		}
+	}
+	if size := o.Status.Size; size != nil {
+		p.Limits = []model.Amount{{Name: model.Nodes, Value: size.Max}}
+	}
+	for i := range o.Status.Conditions {
+		if c := &o.Status.Conditions[i]; c.Type != condition.Ready && c.Status == metav1.ConditionFalse {
+			p.Notices = append(p.Notices, Notice{Kind: "NodeGroup", Name: o.Name, Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time, Warning: true})
 		}
 	}
 	slices.SortFunc(p.Notices, func(a, b Notice) int { return strings.Compare(a.Reason, b.Reason) })

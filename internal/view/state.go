@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/catalog"
 	"tenon/core/model"
 )
@@ -27,7 +28,8 @@ type State struct {
 	nodes   map[string]*Node // by name, without pods and prices
 	claims  map[string]*Node
 	pools   map[string]*Pool
-	pods    map[string]*Pod // by key
+	groups  map[string]*Pool // of NodeGroups, by the name of the object
+	pods    map[string]*Pod  // by key
 	// at holds the pods of each node; built holds nodes as they were last shown, by key of pair. A change
 	// of the node, its claim or a pod drops the entry.
 	at    map[string]map[string]*Pod
@@ -44,7 +46,7 @@ type told struct{ ours, theirs Notice }
 // NewState makes an empty State.
 func NewState(prices Prices) *State {
 	return &State{
-		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, pods: map[string]*Pod{},
+		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, groups: map[string]*Pool{}, pods: map[string]*Pod{},
 		at: map[string]map[string]*Pod{}, built: map[string]*Node{}, told: map[string]told{}, log: map[string]Notice{},
 	}
 }
@@ -83,6 +85,8 @@ func (s *State) Put(object any) {
 	case *karpenterv1.NodePool:
 		s.managed = true
 		s.pools[o.Name] = poolOf(o)
+	case *tenonv1alpha1.NodeGroup:
+		s.groups[o.Name] = poolOfGroup(o)
 	case *corev1.Pod:
 		s.take(podOf(o))
 	case *corev1.Event:
@@ -104,6 +108,8 @@ func (s *State) Delete(object any) {
 		delete(s.claims, o.Name)
 	case *karpenterv1.NodePool:
 		delete(s.pools, o.Name)
+	case *tenonv1alpha1.NodeGroup:
+		delete(s.groups, o.Name)
 	case *corev1.Pod:
 		s.forget(o.Namespace + "/" + o.Name)
 	case *corev1.Event:
@@ -169,7 +175,7 @@ func (s *State) forget(key string) {
 const component = "karpenter"
 
 // kinds lists the kinds of objects whose events are shown beside the fleet.
-var kinds = []string{"Node", "NodeClaim", "NodePool"}
+var kinds = []string{"Node", "NodeClaim", "NodePool", "NodeGroup"}
 
 // hear keeps the newest event about each pending pod, and the events about nodes.
 func (s *State) hear(e *corev1.Event) {

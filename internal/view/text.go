@@ -23,9 +23,9 @@ func Span(d time.Duration) string {
 // Amount formats a quantity of a resource for people: 1.5, 3.2Gi, 12.
 func Amount(resource string, value int64) string {
 	switch resource {
-	case cpu:
+	case model.CPU:
 		return trimmed(float64(value) / 1000)
-	case memory, "ephemeral-storage":
+	case model.Memory, "ephemeral-storage":
 		return bytes(float64(value))
 	}
 	return fmt.Sprint(value)

@@ -12,8 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/internal/cost"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -180,7 +182,7 @@ func TestFleetsAddUp(t *testing.T) {
 	if want := model.MoneyFromFloat(0.34); f.Total.Price != want {
 		t.Fatalf("price %s, want %s", f.Total.Price, want)
 	}
-	for _, by := range Dimensions {
+	for _, by := range cost.Dimensions {
 		sum := model.Money(0)
 		for _, line := range f.Cost(by) {
 			sum += line.Price
@@ -336,5 +338,42 @@ func TestPicturesFollowChanges(t *testing.T) {
 	s.Delete(node("a"))
 	if got := s.Fleet(); got.Find("a") != nil || got.Total.Nodes != 1 {
 		t.Error("a deleted node is still shown")
+	}
+}
+
+// TestNodeGroupsAreShown checks that a NodeGroup is shown with its ceiling and with what is wrong with it, and has the nodes
+// whose labels name the same group.
+func TestNodeGroupsAreShown(t *testing.T) {
+	t.Parallel()
+	const label = "eks.amazonaws.com/nodegroup"
+	s := NewState(nil)
+	managed := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "eks-web-1234"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "eks-web-1234"}}
+	managed.Status.Size = &tenonv1alpha1.NodeGroupSize{Max: 5}
+	managed.Status.Template = &tenonv1alpha1.NodeGroupTemplate{Labels: map[string]string{label: "web"}}
+	plain := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "plain-0123"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "Plain"}}
+	plain.Status.Conditions = []metav1.Condition{
+		{Type: "Supported", Status: metav1.ConditionFalse, Reason: "WeightedCapacity", Message: "it has weights; take them out"}, {Type: "Ready", Status: metav1.ConditionFalse},
+	}
+	for _, o := range []any{managed, plain, node("a", label, "web"), node("b")} {
+		s.Put(o)
+	}
+	var got []string
+	for _, p := range s.Fleet().Pools {
+		got = append(got, fmt.Sprintf("%s %q: %d nodes, limits %v", p.Kind, p.Name, len(p.Nodes), p.Limits))
+		for _, n := range p.Notices {
+			got = append(got, n.Kind+" "+n.Name+" "+n.Reason+": "+n.Message)
+		}
+	}
+	want := []string{
+		`node group "Plain": 0 nodes, limits []`, "NodeGroup plain-0123 WeightedCapacity: it has weights; take them out",
+		`managed node group "web": 1 nodes, limits [{nodes 5}]`, ` "": 1 nodes, limits []`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pools (-want +got):\n%s", diff)
+	}
+	s.Delete(managed)
+	s.Delete(plain)
+	if pools := s.Fleet().Pools; len(pools) != 2 || len(pools[0].Limits) > 0 {
+		t.Errorf("after the objects are gone: %d pools, the first with limits %v", len(pools), pools[0].Limits)
 	}
 }

@@ -24,11 +24,12 @@ import (
 type Disruptions struct {
 	world *World
 
-	mu    sync.Mutex
-	all   map[string]*Underway // by the command's ID
-	past  map[string]time.Time // when commands were over: caches may still show them
-	ended int
-	wake  func()
+	mu       sync.Mutex
+	all      map[string]*Underway // by the command's ID
+	past     map[string]time.Time // when commands were over: caches may still show them
+	arrivals map[string]*arrivals // of commands whose pods are not all evicted and bound again
+	ended    int
+	wake     func()
 }
 
 // Underway is a command with what the ledger knows beside its record.
@@ -56,7 +57,7 @@ type Place struct {
 }
 
 func newDisruptions(w *World) *Disruptions {
-	return &Disruptions{world: w, all: map[string]*Underway{}, past: map[string]time.Time{}}
+	return &Disruptions{world: w, all: map[string]*Underway{}, past: map[string]time.Time{}, arrivals: map[string]*arrivals{}}
 }
 
 // Disruptions returns the commands under way.
@@ -73,8 +74,9 @@ func (d *Disruptions) Subscribe(wake func()) {
 // places of their pods are taken.
 func (d *Disruptions) Begin(u Underway) {
 	u.Beginning, u.Since = true, d.world.clock.Now()
+	arrivals := d.world.expect(u.Record.Begun, u.Places)
 	d.mu.Lock()
-	d.all[u.Record.ID] = &u
+	d.all[u.Record.ID], d.arrivals[u.Record.ID] = &u, arrivals
 	d.mu.Unlock()
 	for _, p := range u.Places {
 		d.world.Arrange(p.On, u.Record.ID, p.Pods)
@@ -132,6 +134,9 @@ func (d *Disruptions) Abandon(id string) {
 	for _, p := range d.Find(id).Places {
 		d.world.CancelPlaces(p.Pods)
 	}
+	d.mu.Lock()
+	delete(d.arrivals, id)
+	d.mu.Unlock()
 	d.End(id)
 }
 

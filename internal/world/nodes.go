@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -287,7 +286,7 @@ func (r *nodeState) relist() {
 }
 
 func compareMembers(a, b *member) int {
-	return cmp.Or(strings.Compare(a.value.Name, b.value.Name), strings.Compare(a.value.Claim, b.value.Claim))
+	return ingest.CompareNodes(a.value, b.value)
 }
 
 // together merges two sorted lists.

@@ -86,16 +86,19 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	out := &snapshot.Snapshot{Now: m.Now.UTC(), Settings: m.Settings}
 	out.Settings.WellKnown = w.options.Vocabulary.WellKnown()
 	w.addPools(out, m.Market)
-	w.refresh(pricesOf(out, m.Market))
+	prices := pricesOf(out, m.Market)
+	w.groups.addPools(out, prices)
+	w.refresh(prices)
 	out.Buffers = w.buffers
 	out.Daemons, out.Templates = w.daemons.list, w.translator.Templates()
 	var unseen bool
-	out.Nodes, unseen = w.disruptions.show(w.nodes.list, m.Now)
+	out.Nodes, unseen = w.disruptions.show(w.groups.withUnderway(w.nodes.list, w.translator), m.Now)
 	out.Budgets = w.translator.Budgets()
 	nodes := ingest.InService(out.Nodes)
 	for i := range out.Pools {
-		pool := &out.Pools[i]
-		w.translator.Allow(w.pools[pool.Name], nodes[pool.Name], &pool.Consolidation)
+		if pool := &out.Pools[i]; pool.Group == nil {
+			w.translator.Allow(w.pools[pool.Name], nodes[pool.Name], &pool.Consolidation)
+		}
 	}
 	out.Waiting = m.Waiting
 	w.ledger.describe(&out.Waiting)

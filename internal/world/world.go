@@ -28,6 +28,7 @@ import (
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
@@ -43,6 +44,7 @@ type World struct {
 	translator *ingest.Translator
 	pools      map[string]*karpenterv1.NodePool
 	newPools   map[string]time.Time // pools that have not been judged yet, and when they appeared
+	groups     groups
 	nodes      nodeState
 	pods       podState
 	daemons    daemons
@@ -67,7 +69,7 @@ func New(options ingest.Options, clock clock.PassiveClock) *World {
 	index := ingest.NewIndex()
 	w := &World{
 		clock: clock, options: options, index: index, translator: ingest.NewTranslator(index, options),
-		pools: map[string]*karpenterv1.NodePool{}, newPools: map[string]time.Time{}, nodes: newNodeState(), pods: newPodState(),
+		pools: map[string]*karpenterv1.NodePool{}, newPools: map[string]time.Time{}, groups: newGroups(), nodes: newNodeState(), pods: newPodState(),
 		daemons: newDaemons(), ledger: newLedger(), promises: newPromises(),
 	}
 	w.disruptions = newDisruptions(w)
@@ -143,6 +145,11 @@ func (w *World) put(object any) bool {
 			return false
 		}
 		w.pulse.supply()
+	case *tenonv1alpha1.NodeGroup:
+		if !w.groups.put(w.translator, o) {
+			return false
+		}
+		w.pulse.supply()
 	case *corev1.ResourceQuota, *autoscalingv1beta1.CapacityBuffer, *corev1.PodTemplate:
 		w.index.Put(o) // a quota changes with every pod, and says only how many more may come
 		return false
@@ -169,6 +176,9 @@ func (w *World) remove(object any) {
 	case *karpenterv1.NodePool:
 		delete(w.pools, o.Name)
 		delete(w.newPools, o.Name)
+		w.pulse.supply()
+	case *tenonv1alpha1.NodeGroup:
+		delete(w.groups.all, o.Name)
 		w.pulse.supply()
 	case *appsv1.DaemonSet:
 		w.daemons.remove(keyOf(o))

@@ -14,6 +14,7 @@ import (
 var elsewhere = map[string]string{
 	"docs/getting-started-eks.md":               "lab/release runs it",
 	"docs/install.md":                           "lab/release runs Helm's commands, and does the others and compares them",
+	"docs/upgrading.md":                         "looks at a cluster after an upgrade; lab/release and lab/aws upgrade",
 	"docs/migrating-from-karpenter.md":          "lab/handover takes a fleet over and back; helm get values and rollback want a release of Karpenter, which is not here",
 	"docs/migrating-from-cluster-autoscaler.md": "its files are the reader's own",
 	"docs/comparison.md":                        "benchmarks are run by hand, and the page says when",
@@ -22,6 +23,7 @@ var elsewhere = map[string]string{
 	"sim/README.md":                             "runs of the simulation, which CI makes with other seeds",
 	"docs/reference/catalogue.md":               "generates the catalogue of files that the reader has downloaded from AWS",
 	"docs/reference/convert.md":                 "scripts in internal/cli/testdata/convert",
+	"docs/reference/cost.md":                    "asks a cluster; internal/cli runs it on files, and the simulation holds its sums",
 	"docs/reference/dashboard.md":               "serves until it is told to end; lab/dashboard drives it in a browser",
 	"docs/reference/dashboards-and-alerts.md":   "charts renders it, lab/queries asks what it shows",
 	"docs/reference/explain.md":                 "the tests of internal/cli/explain",

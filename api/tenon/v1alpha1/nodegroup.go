@@ -12,8 +12,22 @@ import (
 // Mode is what may be done to a group.
 type Mode string
 
-// ModeObserve shows the group, and changes nothing.
-const ModeObserve Mode = "observe"
+// Modes.
+const (
+	// ModeObserve shows the group, and changes nothing.
+	ModeObserve Mode = "observe"
+	// ModeNative has the group grow when pods need nodes, as pools do.
+	ModeNative Mode = "native"
+)
+
+// Annotations of nodes, which the controller writes for groups that it may change.
+const (
+	// AnnotationGroup names the NodeGroup that the node belongs to.
+	AnnotationGroup = "tenon.sh/node-group"
+	// AnnotationJoined says that the node has been Ready, or had the time to become so. Until then it counts as a node
+	// that is still to come.
+	AnnotationJoined = "tenon.sh/node-group-joined"
+)
 
 // Conditions of a NodeGroup. Ready is computed from the first three; the others are plain.
 const (
@@ -65,8 +79,9 @@ type NodeGroupSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="groupName is immutable"
 	// +required
 	GroupName string `json:"groupName"`
-	// Mode is what may be done to the group. In mode observe it is shown, and nothing is changed.
-	// +kubebuilder:validation:Enum:=observe
+	// Mode is what may be done to the group. In mode observe it is shown, and nothing is changed. In mode native it grows
+	// when pods need nodes; nothing makes it smaller.
+	// +kubebuilder:validation:Enum:=observe;native
 	// +kubebuilder:default:="observe"
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
@@ -113,6 +128,9 @@ type NodeGroupSize struct {
 	Max int64 `json:"max"`
 	// Desired is what the cloud keeps it at.
 	Desired int64 `json:"desired"`
+	// Since is when Desired was last seen to change.
+	// +optional
+	Since metav1.Time `json:"since,omitzero"`
 }
 
 // NodeGroupInstances counts a group's instances.
@@ -166,6 +184,9 @@ type NodeGroupList struct {
 	Items           []NodeGroup `json:"items"`
 }
 
+// Observed reports whether the group may not be changed.
+func (g *NodeGroup) Observed() bool { return g.Spec.Mode == "" || g.Spec.Mode == ModeObserve }
+
 // SetDefaults fills in what the API server would, for objects that come from a file.
 func (g *NodeGroup) SetDefaults() {
 	if g.Spec.Mode == "" {
@@ -173,14 +194,15 @@ func (g *NodeGroup) SetDefaults() {
 	}
 }
 
-// longestName leaves room for what is made from it in labels.
+// longestName is the longest name of a NodeGroup. It leaves room for labels that contain the name.
 const (
 	longestName = 63
 	hashLength  = 8
 )
 
-// ObjectName is the name of the NodeGroup of a group: the group's, in lower case, where the API server allows it as
-// a name. Otherwise it is changed, and ends in a hash of the group's name, so that no two groups share a name.
+// ObjectName is the name of the NodeGroup of a group: the group's own name if it has only lower-case letters, digits and
+// inner dashes and is not too long. Otherwise the name is changed and ends in a hash of the group's name, so that no two
+// groups share a name.
 func ObjectName(group string) string {
 	lower := strings.ToLower(group)
 	name := strings.Map(func(r rune) rune {

@@ -10,7 +10,7 @@ import (
 	"tenon/api/tenon/v1alpha1"
 )
 
-// Every name of a group becomes a valid name of an object, and names that are alike stay apart.
+// Every group's name becomes a valid object name, and similar names become different ones.
 func TestObjectName(t *testing.T) {
 	t.Parallel()
 	if got := v1alpha1.ObjectName("web-a"); got != "web-a" {

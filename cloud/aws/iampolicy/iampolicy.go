@@ -69,14 +69,15 @@ func Policies(o Options) []Policy {
 	return list
 }
 
-// Groups is the additional policy for node groups: it allows reading them. Attach it if the feature gate
-// NodeGroups is on.
+// Groups is the additional policy for node groups: it allows reading them and changing their sizes. Attach it if the
+// feature gate NodeGroups is on.
 func Groups(o Options) Policy {
 	return Policy{Name: "KarpenterControllerNodeGroupsPolicy-" + o.Cluster, Version: "2012-10-17", Statements: []Statement{
 		allow("AllowNodeGroupReadActions", "*").to(
 			"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeLaunchConfigurations", "ec2:DescribeImages",
 			"ec2:DescribeLaunchTemplateVersions", "ec2:GetInstanceTypesFromInstanceRequirements",
 		).where("StringEquals", "aws:RequestedRegion", o.Region),
+		allow("AllowNodeGroupSizeActions", o.arn("autoscaling", "autoScalingGroup:*:autoScalingGroupName/*")).to("autoscaling:SetDesiredCapacity"),
 		allow("AllowManagedNodeGroupReadActions", o.arn("eks", "nodegroup/"+o.Cluster+"/*/*")).to("eks:DescribeNodegroup"),
 	}}
 }

@@ -142,8 +142,8 @@ func TestScoped(t *testing.T) {
 	}
 }
 
-// The policy for node groups allows only reading, and the page about them shows the whole policy.
-func TestNodeGroupsAreRead(t *testing.T) {
+// The policy for node groups allows only reading and changing sizes, and the page about them shows the whole policy.
+func TestNodeGroupPolicy(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/reference/node-groups.md")
 	if err != nil {
@@ -152,8 +152,8 @@ func TestNodeGroupsAreRead(t *testing.T) {
 	for _, s := range iampolicy.Groups(options).Statements {
 		for _, action := range s.Action {
 			_, operation, _ := strings.Cut(action, ":")
-			if !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get") {
-				t.Errorf("%s may change something", action)
+			if !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get") && operation != "SetDesiredCapacity" {
+				t.Errorf("%s may change more than sizes", action)
 			}
 			if !strings.Contains(string(page), `"`+action+`"`) {
 				t.Errorf("the page does not name %s", action)

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"tenon/cloud"
-	"tenon/cloud/aws/api"
 	"tenon/core/order"
 )
 
@@ -25,14 +24,14 @@ func (r *Reader) describe(ctx context.Context) ([]types.AutoScalingGroup, error)
 	for names := range slices.Chunk(r.Named(), perCall) {
 		list, err := r.pages(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: names, MaxRecords: aws.Int32(perCall)})
 		if err != nil {
-			return nil, &unread{"describe the Auto Scaling groups that are named", err}
+			return nil, &failed{"describe the Auto Scaling groups that are named", describing, err}
 		}
 		found = append(found, list...)
 	}
 	if len(r.Discovery.Tags) > 0 {
 		list, err := r.pages(ctx, &autoscaling.DescribeAutoScalingGroupsInput{Filters: filters(r.Discovery.Tags), MaxRecords: aws.Int32(perCall)})
 		if err != nil {
-			return nil, &unread{"discover Auto Scaling groups by their tags", err}
+			return nil, &failed{"discover Auto Scaling groups by their tags", describing, err}
 		}
 		found = append(found, list...)
 	}
@@ -43,24 +42,6 @@ func (r *Reader) describe(ctx context.Context) ([]types.AutoScalingGroup, error)
 	slices.SortStableFunc(found, byName)
 	return slices.CompactFunc(found, func(a, b types.AutoScalingGroup) bool { return byName(a, b) == 0 }), nil
 }
-
-// unread is the error of a call that should have listed groups. Its text is the same each time, since it is
-// written into a status.
-type unread struct {
-	attempt string
-	err     error
-}
-
-// Error includes the remedy if a permission is missing.
-func (e *unread) Error() string {
-	if denied(e.err) {
-		return e.attempt + ": a permission is missing, allow the controller autoscaling:DescribeAutoScalingGroups: " + api.Explain(e.err)
-	}
-	return e.attempt + ": " + api.Explain(e.err)
-}
-
-// Unwrap returns the cause.
-func (e *unread) Unwrap() error { return e.err }
 
 func (r *Reader) pages(ctx context.Context, in *autoscaling.DescribeAutoScalingGroupsInput) ([]types.AutoScalingGroup, error) {
 	var found []types.AutoScalingGroup

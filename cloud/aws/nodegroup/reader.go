@@ -19,10 +19,12 @@ import (
 const (
 	// sizesHold is how long the reader trusts sizes and instances, as in Cluster Autoscaler.
 	sizesHold = time.Minute
+	// changesHold is the same while a group has more or fewer instances than it should have.
+	changesHold = 10 * time.Second
 	// templateHolds is how long the reader trusts what a group launches, as long as the group's own settings
 	// stay the same.
 	templateHolds = 20 * time.Minute
-	// lookups is how many templates one reading of the groups looks up at most. A template takes up to four
+	// lookups is how many templates a minute looks up at most. A template takes up to four
 	// calls, so five hundred groups cost at most a hundred calls a minute, at the start and later.
 	lookups = 25
 )
@@ -40,20 +42,21 @@ type Options struct {
 	ReservedENIs   int64
 }
 
-// Reader reads groups. It may be used by many goroutines; one of them asks AWS at a time.
+// Reader reads groups, and changes their sizes. It may be used by many goroutines; one of them asks AWS at a time.
 type Reader struct {
 	Options
 
 	mu        sync.Mutex
 	groups    []cloud.Group
 	looked    time.Time
+	lookedUp  time.Time           // when templates were looked up last
 	templates map[string]template // by the group's name
 }
 
 // New makes a reader that has not read anything yet.
 func New(o Options) *Reader { return &Reader{Options: o, templates: map[string]template{}} }
 
-var _ cloud.GroupReader = (*Reader)(nil)
+var _ cloud.Groups = (*Reader)(nil)
 
 // Named implements cloud.GroupReader.
 func (r *Reader) Named() []string {
@@ -69,14 +72,17 @@ func (r *Reader) Groups(ctx context.Context) ([]cloud.Group, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.Clock.Now()
-	if !r.looked.IsZero() && now.Before(r.looked.Add(sizesHold)) {
+	if !r.looked.IsZero() && now.Before(r.looked.Add(r.holds())) {
 		return r.groups, nil
 	}
 	described, err := r.describe(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.refreshTemplates(ctx, described, now)
+	if r.lookedUp.IsZero() || !now.Before(r.lookedUp.Add(sizesHold)) {
+		r.refreshTemplates(ctx, described, now)
+		r.lookedUp = now
+	}
 	out := make([]cloud.Group, 0, len(described))
 	for i := range described {
 		out = append(out, r.group(&described[i]))
@@ -89,6 +95,14 @@ func (r *Reader) Groups(ctx context.Context) ([]cloud.Group, error) {
 	slices.SortFunc(out, func(a, b cloud.Group) int { return strings.Compare(a.Name, b.Name) })
 	r.groups, r.looked = out, now
 	return out, nil
+}
+
+// holds is how long what was read last is trusted.
+func (r *Reader) holds() time.Duration {
+	if slices.ContainsFunc(r.groups, func(g cloud.Group) bool { return g.Desired != int64(len(g.Instances)) }) {
+		return changesHold
+	}
+	return sizesHold
 }
 
 // refreshTemplates looks up unknown and expired templates, those with the oldest look-up first. It forgets

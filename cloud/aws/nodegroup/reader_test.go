@@ -69,6 +69,19 @@ func (a *account) DescribeAutoScalingGroups(_ context.Context, in *autoscaling.D
 	return out, nil
 }
 
+func (a *account) SetDesiredCapacity(_ context.Context, in *autoscaling.SetDesiredCapacityInput, _ ...func(*autoscaling.Options)) (*autoscaling.SetDesiredCapacityOutput, error) {
+	name := aws.ToString(in.AutoScalingGroupName)
+	if err := a.called("SetDesiredCapacity", name); err != nil {
+		return nil, err
+	}
+	for i := range a.groups {
+		if *a.groups[i].AutoScalingGroupName == name {
+			a.groups[i].DesiredCapacity = in.DesiredCapacity
+		}
+	}
+	return &autoscaling.SetDesiredCapacityOutput{}, nil
+}
+
 func (a *account) DescribeLaunchConfigurations(_ context.Context, in *autoscaling.DescribeLaunchConfigurationsInput, _ ...func(*autoscaling.Options)) (*autoscaling.DescribeLaunchConfigurationsOutput, error) {
 	name := in.LaunchConfigurationNames[0]
 	return &autoscaling.DescribeLaunchConfigurationsOutput{LaunchConfigurations: []astypes.LaunchConfiguration{{

@@ -11,46 +11,90 @@ import (
 
 // isBound reports whether something that a forecast ignores decides where a pod may be.
 func isBound(s *shape.Shape) bool {
-	return len(s.Ports) > 0 || len(s.Attach) > 0 || slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need) bool { return !n.Soft })
+	return len(s.Ports) > 0 || slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need) bool { return !n.Soft })
 }
 
+// admitted reports whether a pod may be on a site, its room aside.
 func (f *Forecast) admitted(p snapshot.PodIndex, s *shape.Shape, i int) bool {
-	at, planned := &f.sites[i], f.planned[p]
-	if i != planned && (!f.classAdmits(p, at.class) || !f.sameDomains(s, at.class, f.sites[planned].class)) {
-		return false
+	at := &f.sites[i]
+	return (i == f.planned[p] || f.reachesClass(f.reachOf(p, s), p, s, at.class)) && hostRules(s, at)
+}
+
+// reach is where labels, taints and the domains of rules between pods let pods of one origin be.
+type reach struct {
+	classes []answered // of hosts
+	nodes   []int      // sites of existing nodes, ascending
+}
+
+// origin tells apart pods with different reaches: by their template, and by the class of the host on which
+// the answer puts them, or anyClass if their domains do not matter.
+type origin struct {
+	template snapshot.TemplateIndex
+	class    int
+}
+
+const anyClass = -1
+
+func (f *Forecast) reachOf(p snapshot.PodIndex, s *shape.Shape) *reach {
+	from := origin{f.fleet.Snapshot.Pods[p].Template, anyClass}
+	if !f.free && !s.Rules.Free() {
+		from.class = f.sites[f.planned[p]].class
 	}
-	return hostRules(s, at)
+	r := f.reaches[from]
+	if r == nil {
+		r = &reach{}
+		f.reaches[from] = r
+		for n, h := range f.fleet.hosts {
+			if h != nil && f.reachesClass(r, p, s, h.Class) {
+				r.nodes = append(r.nodes, n)
+			}
+		}
+	}
+	return r
+}
+
+// reachesClass reports whether hosts of a class are in the reach of a pod.
+func (f *Forecast) reachesClass(r *reach, p snapshot.PodIndex, s *shape.Shape, class int) bool {
+	if class >= len(r.classes) {
+		r.classes = append(r.classes, make([]answered, len(f.fleet.sp.HostClasses)-len(r.classes))...)
+	}
+	if r.classes[class] == unasked {
+		r.classes[class] = no
+		if f.classAdmits(p, class) && f.sameDomains(s, class, f.sites[f.planned[p]].class) {
+			r.classes[class] = yes
+		}
+	}
+	return r.classes[class] == yes
+}
+
+// within are the sites in the reach of a pod, ascending, and the one that the answer plans for it. They
+// are valid until the next call.
+func (f *Forecast) within(p snapshot.PodIndex, s *shape.Shape) []int {
+	r, planned := f.reachOf(p, s), f.planned[p]
+	out := append(f.scratch[:0], r.nodes...)
+	for i := len(f.fleet.hosts); i < len(f.sites); i++ {
+		if f.reachesClass(r, p, s, f.sites[i].class) {
+			out = append(out, i)
+		}
+	}
+	if at, known := slices.BinarySearch(out, planned); !known {
+		out = slices.Insert(out, at, planned)
+	}
+	f.scratch = out
+	return out
 }
 
 // classAdmits reports whether labels and taints of a class let the pod be there.
 func (f *Forecast) classAdmits(p snapshot.PodIndex, class int) bool {
-	a := f.admissionOf(f.fleet.Snapshot.Pods[p].Template)
-	if class >= len(a.classes) {
-		a.classes = append(a.classes, make([]answered, len(f.fleet.sp.HostClasses)-len(a.classes))...)
-	}
-	if a.classes[class] == unasked {
-		a.classes[class] = no
-		if slices.ContainsFunc(a.askers, func(asker feasible.Asker) bool { return f.fleet.sp.Find(asker).HostClasses.Has(class) }) {
-			a.classes[class] = yes
-		}
-	}
-	return a.classes[class] == yes
-}
-
-// admission is what labels and taints say about the pods of a template.
-type admission struct {
-	askers  []feasible.Asker // without preferences that cannot be met; none if no node can take such pods
-	classes []answered
-}
-
-func (f *Forecast) admissionOf(template snapshot.TemplateIndex) *admission {
-	if f.admits[template] == nil {
-		f.admits[template] = &admission{}
+	template := f.fleet.Snapshot.Pods[p].Template
+	askers, known := f.askers[template]
+	if !known {
 		if first := f.fleet.wish(template); first.possible {
-			f.admits[template].askers = f.fleet.sp.Variant(&f.fleet.Snapshot.Templates[template], first.dropped).Alternatives
+			askers = f.fleet.sp.Variant(&f.fleet.Snapshot.Templates[template], first.dropped).Alternatives
 		}
+		f.askers[template] = askers
 	}
-	return f.admits[template]
+	return slices.ContainsFunc(askers, func(a feasible.Asker) bool { return f.fleet.sp.HostClassMeets(class, &a) })
 }
 
 // sameDomains reports whether hosts of two classes are in the same domains, as far as rules of the

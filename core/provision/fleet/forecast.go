@@ -22,41 +22,48 @@ import (
 //
 // Pods come one after the other, in each of some orders. The pods are to be evicted in the best order, but
 // the worst one counts, because budgets and slow pods can change the order. Pods that rules between pods
-// concern are expected in the domains in which the answer puts them, and pods with host ports, volumes or
+// concern are expected in the domains in which the answer puts them, and pods with host ports or
 // partners on one node exactly where it puts them.
 //
 // For the scheduler the room of virtual pods is free. They get what it leaves.
 type Forecast struct {
-	fleet   *Fleet
-	set     *shape.Set                     // of one pod of each template
-	shapes  map[snapshot.TemplateIndex]int // by template
-	sites   []site                         // those of existing nodes have the nodes' numbers
-	zones   map[kindIn]int64
-	admits  []*admission              // by template
-	planned map[snapshot.PodIndex]int // site by pod, of what is tried
-	virtual []podOnSite               // where virtual pods have their room
-	free    bool                      // of the domains in which the answer puts pods
-	tried   []podOnSite
-	opened  int   // sites to come of what is tried
-	closed  []int // sites of what is tried that are to go
+	fleet    *Fleet
+	set      *shape.Set                     // of one pod of each template
+	shapes   map[snapshot.TemplateIndex]int // by template
+	sites    []site                         // those of existing nodes have the nodes' numbers
+	zones    map[string]int                 // numbers of the sites' zones
+	kinds    []int                          // by template: pods of one workload are of one kind
+	inZones  map[kindIn]int64
+	askers   map[snapshot.TemplateIndex][]feasible.Asker // without preferences that cannot be met; none if no node can take such pods
+	reaches  map[origin]*reach
+	planned  map[snapshot.PodIndex]int // site by pod, of what is tried
+	virtual  []podOnSite               // where virtual pods have their room
+	free     bool                      // of the domains in which the answer puts pods
+	takeRoom bool                      // of virtual pods, before all other room
+	tried    []podOnSite
+	opened   int   // sites to come of what is tried
+	closed   []int // sites of what is tried that are to go
+	scratch  []int // memory that the next choice of a site uses again
 }
 
 // site is a node that may take pods, there already or to come.
 type site struct {
 	open   bool
 	class  int
-	zone   string
+	zone   int
 	room   []int64
 	size   []int64                          // that pods and daemons share
+	attach []model.Amount                   // what is left of each driver's volumes; nil is without limit
 	pods   map[snapshot.TemplateIndex]int64 // by template
+	kinds  map[int]int64                    // pods by kind
 	groups map[int32]int64                  // pods by host group
 	bound  []*topology.Rules                // of pods that keep others away
 }
 
-// kindIn is the pods of a template in a zone.
+// kindIn is the pods of a kind in a zone.
 type kindIn struct {
-	zone     string
-	template snapshot.TemplateIndex
+	zone int
+	kind int
 }
 
 // answered is what is known of a question.
@@ -79,7 +86,10 @@ func (f *Fleet) NewForecast() *Forecast {
 	own := *f
 	own.sp = f.sp.Fork() // nodes are foreseen in it that may not come
 	own.admits = map[snapshot.TemplateIndex][]*feasible.Places{}
-	out := &Forecast{fleet: &own, set: f.set, shapes: map[snapshot.TemplateIndex]int{}, zones: map[kindIn]int64{}, admits: make([]*admission, len(f.Snapshot.Templates)), sites: make([]site, len(f.hosts))}
+	out := &Forecast{
+		fleet: &own, set: f.set, shapes: map[snapshot.TemplateIndex]int{}, zones: map[string]int{}, kinds: f.kinds(), inZones: map[kindIn]int64{},
+		askers: map[snapshot.TemplateIndex][]feasible.Asker{}, reaches: map[origin]*reach{}, sites: make([]site, len(f.hosts)),
+	}
 	for i := range out.set.Shapes {
 		for _, p := range out.set.Shapes[i].Pods {
 			out.shapes[f.Snapshot.Pods[p].Template] = i
@@ -91,6 +101,7 @@ func (f *Fleet) NewForecast() *Forecast {
 		}
 		node := &f.Snapshot.Nodes[n]
 		out.sites[n] = out.newSite(h.Class, node.Zone, h.Room, f.sp.Vector(node.Allocatable))
+		out.sites[n].attach = slices.Clone(h.Volumes)
 		out.sites[n].open = node.Initialized && !node.Life.Unready
 		for _, p := range h.Bound {
 			if f.isVirtual(p) {
@@ -105,7 +116,12 @@ func (f *Fleet) NewForecast() *Forecast {
 }
 
 func (f *Forecast) newSite(class int, zone string, room, size []int64) site {
-	return site{class: class, zone: zone, room: slices.Clone(room), size: size, pods: map[snapshot.TemplateIndex]int64{}, groups: map[int32]int64{}}
+	number, known := f.zones[zone]
+	if !known {
+		number = len(f.zones)
+		f.zones[zone] = number
+	}
+	return site{class: class, zone: number, room: slices.Clone(room), size: size, pods: map[snapshot.TemplateIndex]int64{}, kinds: map[int]int64{}, groups: map[int32]int64{}}
 }
 
 // Try places the pods of an answer, and returns those that find no room in the worst of orders, and the best
@@ -130,10 +146,15 @@ func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex)
 		f.open(&a.Claims[i])
 	}
 	best := math.MaxInt
+	var tried [][]snapshot.PodIndex
 	for _, before := range f.orders() {
-		f.withdraw()
 		pods := slices.DeleteFunc(slices.Clone(q.Pods), f.fleet.isVirtual)
 		slices.SortFunc(pods, before)
+		if slices.ContainsFunc(tried, func(same []snapshot.PodIndex) bool { return slices.Equal(same, pods) }) {
+			continue
+		}
+		tried = append(tried, pods)
+		f.withdraw()
 		some := append(f.place(pods), f.displaced(pods)...)
 		if len(some) > len(strays) {
 			strays = some
@@ -185,31 +206,33 @@ func (f *Forecast) place(pods []snapshot.PodIndex) []snapshot.PodIndex {
 	return strays
 }
 
-// displaced are the virtual pods that find no room beside the others: as these are placed, or if they went
-// to any other domain. A pod that goes elsewhere than forecast finds room there, and a node is bought for
-// the pod that loses its room.
+// displaced are the virtual pods that find no room beside the others: as these are placed, if they went to any other
+// domain, or if they took the room of virtual pods first. A pod that goes elsewhere than forecast finds
+// room there, and a node is bought for the pod that loses its room.
 func (f *Forecast) displaced(pods []snapshot.PodIndex) []snapshot.PodIndex {
 	if len(f.virtual) == 0 {
 		return nil
 	}
-	some, placed := f.without(), f.tried
+	most, placed := f.without(), f.tried
 	for _, v := range placed {
 		f.put(v.pod, v.site, -1)
 	}
-	f.tried, f.free = nil, true
-	f.countLeaving(-1)
-	f.place(pods)
-	f.countLeaving(1)
-	if others := f.without(); len(others) > len(some) {
-		some = others
+	for _, first := range []bool{false, true} {
+		f.tried, f.free, f.takeRoom = nil, true, first
+		f.countLeaving(-1)
+		f.place(pods)
+		f.countLeaving(1)
+		f.free, f.takeRoom = false, false // virtual pods stay in their domains
+		if some := f.without(); len(some) > len(most) {
+			most = some
+		}
+		f.withdraw()
 	}
-	f.withdraw()
-	f.free = false
 	for _, v := range placed {
 		f.put(v.pod, v.site, 1)
 	}
 	f.tried = placed
-	return some
+	return most
 }
 
 // countLeaving takes the pods of the sites that are to go out of the counts, or puts them back: n is -1 or 1.
@@ -260,7 +283,7 @@ func (f *Forecast) other(p snapshot.PodIndex) int {
 		}
 		return -1
 	}
-	for i := range f.sites {
+	for _, i := range f.within(p, f.shapeOf(p)) {
 		if f.holds(p, i) {
 			return i
 		}
@@ -271,7 +294,7 @@ func (f *Forecast) other(p snapshot.PodIndex) int {
 // holds reports whether a pod has room on a site, and may be there.
 func (f *Forecast) holds(p snapshot.PodIndex, at int) bool {
 	s := f.shapeOf(p)
-	return f.sites[at].open && feasible.Fits(s.Need, f.sites[at].room) && (isBound(s) || f.admitted(p, s, at))
+	return f.sites[at].open && f.sites[at].fits(s) && (isBound(s) || f.admitted(p, s, at))
 }
 
 func (f *Forecast) shapeOf(p snapshot.PodIndex) *shape.Shape {
@@ -333,15 +356,18 @@ func (f *Forecast) choose(p snapshot.PodIndex) int {
 	f.fleet.effort.spent += int64(len(f.sites)) * siteEffort
 	planned := f.planned[p]
 	if isBound(s) {
-		if feasible.Fits(s.Need, f.sites[planned].room) {
+		if f.sites[planned].fits(s) {
 			return planned
 		}
 		return -1
 	}
-	var fit []int
-	for i := range f.sites {
-		if at := &f.sites[i]; at.open && feasible.Fits(s.Need, at.room) && f.admitted(p, s, i) {
-			fit = append(fit, i)
+	fit := slices.DeleteFunc(f.within(p, s), func(i int) bool {
+		at := &f.sites[i]
+		return !at.open || !at.fits(s) || !hostRules(s, at)
+	})
+	if f.takeRoom {
+		if room := f.withVirtual(fit); len(room) > 0 {
+			fit = room
 		}
 	}
 	if len(fit) < 2 {
@@ -353,6 +379,13 @@ func (f *Forecast) choose(p snapshot.PodIndex) int {
 	return f.best(f.fleet.Snapshot.Pods[p].Template, s.Need, fit)
 }
 
+// withVirtual are the sites among some that have room for virtual pods.
+func (f *Forecast) withVirtual(among []int) []int {
+	return slices.DeleteFunc(slices.Clone(among), func(at int) bool {
+		return !slices.ContainsFunc(f.virtual, func(v podOnSite) bool { return v.site == at })
+	})
+}
+
 // siteEffort is what it takes to look at one site for one pod.
 const siteEffort = 20
 
@@ -361,14 +394,43 @@ func (f *Forecast) put(p snapshot.PodIndex, at int, n int64) {
 	for d, need := range f.fleet.Need(p) {
 		f.sites[at].room[d] -= n * need
 	}
+	for _, v := range f.shapeOf(p).Attach {
+		f.sites[at].take(v.Driver, n)
+	}
 	f.enter(&f.sites[at], p, n)
+}
+
+// fits reports whether pods of a shape have room.
+func (s *site) fits(pod *shape.Shape) bool {
+	if !feasible.Fits(pod.Need, s.room) {
+		return false
+	}
+	return !slices.ContainsFunc(s.attach, func(left model.Amount) bool {
+		var need int64
+		for _, v := range pod.Attach {
+			if v.Driver == left.Name {
+				need++
+			}
+		}
+		return need > max(left.Value, 0)
+	})
+}
+
+// take counts volumes of a driver that are attached: n may be less than zero.
+func (s *site) take(driver string, n int64) {
+	for i := range s.attach {
+		if s.attach[i].Name == driver {
+			s.attach[i].Value -= n
+		}
+	}
 }
 
 // enter counts a pod that is on a site, or is there no more.
 func (f *Forecast) enter(at *site, p snapshot.PodIndex, n int64) {
 	t := f.fleet.Snapshot.Pods[p].Template
 	at.pods[t] += n
-	f.zones[kindIn{at.zone, t}] += n
+	at.kinds[f.kinds[t]] += n
+	f.inZones[kindIn{at.zone, f.kinds[t]}] += n
 	rules := f.set.Registry.Bound(&f.fleet.Snapshot.Templates[t])
 	for _, g := range rules.HostCounts {
 		at.groups[g] += n

@@ -186,7 +186,7 @@ func (f *Fleet) among(q *Question) *feasible.Space {
 			if !f.Stays(n) || gone[n] || receives[n] {
 				continue
 			}
-			if h := f.hosts[n].Full(); f.keepComponents(&h, matter) {
+			if h := f.hosts[n].Full(); f.keepComponents(&h, matter, moved) {
 				hosts = append(hosts, h)
 			}
 		}
@@ -197,10 +197,13 @@ func (f *Fleet) among(q *Question) *feasible.Space {
 }
 
 // keepComponents leaves a host the pods that rules of some components may speak about, and
-// reports whether there are any.
-func (f *Fleet) keepComponents(h *feasible.Host, matter map[int32]bool) bool {
+// reports whether there are any. Pods that move are on no host: a virtual pod may be asked about while its node stays.
+func (f *Fleet) keepComponents(h *feasible.Host, matter map[int32]bool, moved map[snapshot.PodIndex]bool) bool {
 	var kept []snapshot.PodIndex
 	for _, p := range h.Bound {
+		if moved[p] {
+			continue
+		}
 		if c := f.component[f.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
 			kept = append(kept, p)
 		}
@@ -220,7 +223,9 @@ func (f *Fleet) examples(hosts []feasible.Host, gone map[int]bool) []feasible.Ho
 	for n, h := range f.hosts {
 		if h != nil && !gone[n] && !seen[h.Class] {
 			seen[h.Class] = true
-			out = append(out, h.Full())
+			example := h.Full()
+			example.Bound = nil
+			out = append(out, example)
 		}
 	}
 	return out

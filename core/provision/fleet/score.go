@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"math/bits"
+	"slices"
 
+	"tenon/core/feasible"
 	"tenon/core/snapshot"
 )
 
@@ -16,7 +18,7 @@ const (
 // best is the site with the highest score, of equal ones the first: emptier ones, those
 // that the pod makes evenly used, and those with fewer pods of its kind.
 func (f *Forecast) best(template snapshot.TemplateIndex, need []int64, fit []int) int {
-	crowds := f.defaultSpread(template, fit)
+	crowds := f.crowds(template, fit)
 	best, most := -1, int64(-1)
 	for i, n := range fit {
 		at := &f.sites[n]
@@ -49,19 +51,60 @@ func evenness(at *site, need []int64) int64 {
 	return fullScore - max(used[0]-used[1], used[1]-used[0])/2
 }
 
-// defaultSpread scores sites by how few pods of a template their nodes and zones have. The scheduler has
-// such a preference for every pod of a workload that names no constraints of its own.
-func (f *Forecast) defaultSpread(template snapshot.TemplateIndex, fit []int) []int64 {
-	zones := map[string]bool{}
+// kinds numbers the workloads of the templates. The pods of one workload may be of several templates, as
+// those of a StatefulSet are whose volumes differ.
+func (f *Fleet) kinds() []int {
+	out, workloads := make([]int, len(f.Snapshot.Templates)), map[[2]string]int{}
+	for i := range out {
+		t := &f.Snapshot.Templates[i]
+		out[i] = i
+		if t.Owner == "" {
+			continue
+		}
+		workload := [2]string{t.Namespace, t.Owner}
+		if first, known := workloads[workload]; known {
+			out[i] = first
+		} else {
+			workloads[workload] = i
+		}
+	}
+	return out
+}
+
+// spreadSoftly is over what kube-scheduler prefers to spread the pods of a template: what its own constraints
+// that need not hold name, or by default both nodes and zones.
+func (f *Forecast) spreadSoftly(template snapshot.TemplateIndex) (nodes, zones bool) {
+	own := f.fleet.Snapshot.Templates[template].Spreads
+	for _, s := range own {
+		nodes = nodes || s.Soft && s.Key == feasible.HostnameKey
+		zones = zones || s.Soft && s.Key == feasible.ZoneKey
+	}
+	return nodes || len(own) == 0, zones || len(own) == 0
+}
+
+// crowds scores sites by how few pods of a template's workload their nodes and zones have.
+func (f *Forecast) crowds(template snapshot.TemplateIndex, fit []int) []int64 {
+	const unseen = -1
+	kind, inZone, zones := f.kinds[template], slices.Repeat([]int64{unseen}, len(f.zones)), 0
 	for _, n := range fit {
-		zones[f.sites[n].zone] = true
+		if zone := f.sites[n].zone; inZone[zone] == unseen {
+			inZone[zone] = f.inZones[kindIn{zone, kind}]
+			zones++
+		}
 	}
 	out := make([]int64, len(fit))
-	perHost, perZone := logarithm(len(fit)+2), logarithm(len(zones)+2)
+	var perHost, perZone int64
+	overNodes, overZones := f.spreadSoftly(template)
+	if overNodes {
+		perHost = logarithm(len(fit) + 2)
+	}
+	if overZones {
+		perZone = logarithm(zones + 2)
+	}
 	least, most := int64(1<<62), int64(0)
 	for i, n := range fit {
 		at := &f.sites[n]
-		out[i] = at.pods[template]*perHost + f.zones[kindIn{at.zone, template}]*perZone
+		out[i] = at.kinds[kind]*perHost + inZone[at.zone]*perZone
 		least, most = min(least, out[i]), max(most, out[i])
 	}
 	for i := range out {

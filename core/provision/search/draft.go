@@ -52,8 +52,11 @@ func (d *Search) draft(set *shape.Set, atlas *domains, w way) *Draft {
 	}
 	a.withdrawLeft(make([]int, len(set.Shapes)))
 	a.appear()
-	a.withdrawBroken()
-	a.packer.TopUp()
+	if a.withdrawBroken() {
+		a.packer.Add(nil) // the nodes that this emptied leave room below their pools' limits
+	} else {
+		a.packer.TopUp()
+	}
 	a.Result = a.packer.Result()
 	a.countLeft()
 	a.explainPartners()

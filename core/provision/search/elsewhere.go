@@ -55,8 +55,8 @@ func (a *Draft) withdrawLeft(counts []int) (any bool) {
 }
 
 // withdrawBroken takes back pods whose rules do not hold after all, because others found
-// no place where they would have evened a spread out or been partners.
-func (a *Draft) withdrawBroken() {
+// no place where they would have evened a spread out or been partners. It reports whether there were any.
+func (a *Draft) withdrawBroken() (any bool) {
 	for again := true; again; {
 		again = false
 		for lot, portion := range a.Portions {
@@ -68,9 +68,10 @@ func (a *Draft) withdrawBroken() {
 			a.assigner.Withdraw(portion, placed)
 			a.packer.Drop(lot)
 			a.Why[portion.Shape] = brokenRule(&a.Set.Shapes[portion.Shape])
-			again = true
+			again, any = true, true
 		}
 	}
+	return any
 }
 
 func brokenRule(s *shape.Shape) reason.Reason {

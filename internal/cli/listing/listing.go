@@ -48,6 +48,7 @@ func Read(ctx context.Context, config *rest.Config, options Options) (*ingest.Ob
 		case apierrors.IsNotFound(err) && s.optional:
 		case apierrors.IsNotFound(err):
 			missing = append(missing, s.kind)
+		case apierrors.IsForbidden(err) && s.optional && !r.served(ctx, s):
 		case apierrors.IsForbidden(err):
 			forbidden = append(forbidden, s.path)
 		default:
@@ -66,6 +67,13 @@ func complain(host string, missing, forbidden []string) error {
 		problems = append(problems, fmt.Errorf("%s does not let this user list %s: a plan without them would be wrong; the verbs get and list are enough", host, strings.Join(forbidden, ", ")))
 	}
 	return errors.Join(problems...)
+}
+
+// served reports whether the API server knows a kind's group and version. A user without rights to the group is forbidden to
+// list a kind that does not exist, while every user may ask which groups exist.
+func (r *reader) served(ctx context.Context, s source) bool {
+	group := s.path[:strings.LastIndexByte(s.path, '/')]
+	return !apierrors.IsNotFound(r.client.Get().AbsPath(group).Do(ctx).Error())
 }
 
 // reader collects what the pages hold.

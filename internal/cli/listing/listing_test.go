@@ -89,6 +89,7 @@ func TestReadPagesThroughEverything(t *testing.T) {
 		"/api/v1/nodes":                             {`{"metadata": {"name": "n"}}`},
 		"/apis/karpenter.sh/v1/nodepools":           {`{"metadata": {"name": "default"}}`},
 		"/apis/karpenter.k8s.aws/v1/ec2nodeclasses": {`{"metadata": {"name": "c"}}`},
+		"/apis/tenon.sh/v1alpha1/nodegroups":        {`{"metadata": {"name": "g"}}`},
 		"/apis/storage.k8s.io/v1/storageclasses":    {`{"metadata": {"name": "gp3"}, "provisioner": "ebs.csi.aws.com"}`},
 		"/apis/karpenter.sh/v1alpha1/nodeoverlays":  {`{"metadata": {"name": "o"}}`},
 	}}
@@ -97,7 +98,7 @@ func TestReadPagesThroughEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(objects.Pods) != 1234 || objects.Pods[1233].Name != "web-1233" || len(objects.Nodes) != 1 || len(objects.NodePools) != 1 || len(objects.Overlays) != 1 || len(objects.Others) != 1 {
+	if len(objects.Pods) != 1234 || objects.Pods[1233].Name != "web-1233" || len(objects.Nodes) != 1 || len(objects.NodePools) != 1 || len(objects.NodeGroups) != 1 || len(objects.Overlays) != 1 || len(objects.Others) != 1 {
 		t.Errorf("read %d pods, %d nodes, %d pools, %d overlays, %d others", len(objects.Pods), len(objects.Nodes), len(objects.NodePools), len(objects.Overlays), len(objects.Others))
 	}
 	for ref := range objects.NodeClasses {
@@ -105,7 +106,7 @@ func TestReadPagesThroughEverything(t *testing.T) {
 			t.Errorf("class %+v", ref)
 		}
 	}
-	if len(objects.NodeClasses) != 1 || !slices.Contains(told, "Pod1239") {
+	if len(objects.NodeClasses) != 1 || !slices.Contains(told, "Pod1240") {
 		t.Errorf("%d classes, progress %v", len(objects.NodeClasses), told)
 	}
 	for _, request := range s.requests {
@@ -130,14 +131,17 @@ func TestAListingThatTheServerForgot(t *testing.T) {
 func TestWhatCannotBeListed(t *testing.T) {
 	t.Parallel()
 	pools, claims, classes := "/apis/karpenter.sh/v1/nodepools", "/apis/karpenter.sh/v1/nodeclaims", "/apis/karpenter.k8s.aws/v1/ec2nodeclasses"
+	groups := "/apis/tenon.sh/v1alpha1"
 	cases := map[string]struct {
 		missing, secret []string
 		want            []string // parts of the error; none: it is no error
 	}{
-		"no definitions":           {missing: []string{pools, claims, classes}, want: []string{"has no NodePool and no NodeClaim: install the custom resource definitions", "-f"}},
-		"no classes of this cloud": {missing: []string{classes}},
-		"no rights":                {secret: []string{"/api/v1/nodes", "/api/v1/pods"}, want: []string{"does not let this user list /api/v1/nodes, /api/v1/pods", "get and list are enough"}},
-		"both":                     {missing: []string{pools}, secret: []string{"/api/v1/pods"}, want: []string{"has no NodePool", "does not let"}},
+		"no definitions":                          {missing: []string{pools, claims, classes}, want: []string{"has no NodePool and no NodeClaim: install the custom resource definitions", "-f"}},
+		"no classes of this cloud":                {missing: []string{classes}},
+		"no rights to a kind that does not exist": {missing: []string{groups}, secret: []string{groups + "/nodegroups"}},
+		"no rights to node groups":                {secret: []string{groups + "/nodegroups"}, want: []string{"does not let this user list " + groups}},
+		"no rights":                               {secret: []string{"/api/v1/nodes", "/api/v1/pods"}, want: []string{"does not let this user list /api/v1/nodes, /api/v1/pods", "get and list are enough"}},
+		"both":                                    {missing: []string{pools}, secret: []string{"/api/v1/pods"}, want: []string{"has no NodePool", "does not let"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
 // source is where the objects of a kind are listed.
@@ -43,6 +44,7 @@ func sources(options Options) []source {
 		{path: "/apis/karpenter.sh/v1/nodepools", kind: "NodePool", make: func() metav1.Object { return &karpenterv1.NodePool{} }},
 		{path: "/apis/karpenter.sh/v1/nodeclaims", kind: "NodeClaim", make: func() metav1.Object { return &karpenterv1.NodeClaim{} }},
 		{path: "/apis/karpenter.k8s.aws/v1/ec2nodeclasses", kind: "EC2NodeClass", make: func() metav1.Object { return &awsv1.EC2NodeClass{} }, optional: true, class: true},
+		{path: "/apis/tenon.sh/v1alpha1/nodegroups", kind: "NodeGroup", make: func() metav1.Object { return &tenonv1alpha1.NodeGroup{} }, optional: true},
 		{path: "/api/v1/namespaces", kind: "Namespace", make: func() metav1.Object { return &corev1.Namespace{} }},
 		{path: "/api/v1/nodes", kind: "Node", make: func() metav1.Object { return &corev1.Node{} }},
 		{path: "/api/v1/limitranges", kind: "LimitRange", make: func() metav1.Object { return &corev1.LimitRange{} }},

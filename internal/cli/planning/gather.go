@@ -1,7 +1,6 @@
 package planning
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/order"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
@@ -230,7 +228,7 @@ func (j *job) remarkPrices(objects *ingest.Objects) {
 func (j *job) remarkGroups(s *snapshot.Snapshot) {
 	for _, group := range j.objects.NodeGroups {
 		grows := slices.ContainsFunc(s.Pools, func(p snapshot.Pool) bool { return p.Name == snapshot.GroupPool(group.Name) && p.MayLaunch() })
-		if grows && cmp.Or(group.Spec.Mode, tenonv1alpha1.ModeObserve) == tenonv1alpha1.ModeObserve {
+		if grows && group.Observed() {
 			j.note("node group %s is in mode observe: the plan shows what Tenon would do with it, and nothing does it", group.Name)
 		}
 	}

@@ -38,6 +38,7 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 			wrong = append(wrong, fmt.Errorf("command %s: %w", u.Record.ID, err))
 		}
 	}
+	wrong = append(wrong, d.release(ctx))
 	if err := d.tidy(ctx, claims); err != nil && !reconcile.Overtaken(err) {
 		wrong = append(wrong, err)
 	}
@@ -189,6 +190,16 @@ func (d *disruption) abandon(ctx context.Context, s *command.State, why command.
 	d.underway.Abandon(s.Record.ID)
 	d.recordOutcome(&s.Record, journal.Outcome{Result: journal.Abandoned, Why: why.Text()})
 	return nil
+}
+
+// release lets nodes be disrupted again that did not get the pods planned for them.
+func (d *disruption) release(ctx context.Context) error {
+	var wrong []error
+	for _, a := range d.underway.Astray() {
+		_, err := d.o.Executor.Perform(ctx, &command.State{Now: d.kit.Clock.Now()}, command.Astray(a.Claims, a.Begun))
+		wrong = append(wrong, err)
+	}
+	return errors.Join(wrong...)
 }
 
 // tidy takes back marks that belong to no command: those of a process that ran before, or

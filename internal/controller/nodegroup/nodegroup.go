@@ -1,5 +1,6 @@
 // Package nodegroup shows every group of instances that the cloud keeps at a size as a NodeGroup: its size, its
 // instances and their nodes, what a further node would be like, what it costs, and what is wrong with it, with a remedy.
+// Of groups that may be changed it writes on each node to which group it belongs.
 //
 // It must not change a group.
 package nodegroup
@@ -23,8 +24,11 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// period is how often groups are looked at. The provider asks the cloud less often.
-const period = 30 * time.Second
+// period is how often groups are looked at, and soon while instances come or go. The provider asks the cloud less often.
+const (
+	period = 30 * time.Second
+	soon   = 10 * time.Second
+)
 
 // labelMade is on objects that were made here, which go when their group is gone.
 const (
@@ -65,11 +69,17 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 	again, wrong := reconcile.In(period), []error(nil)
 	for i := range s.groups {
 		g := &s.groups[i]
-		result, err := w.write(ctx, &s, g.Name, func(o *tenonv1alpha1.NodeGroup) { tell(o, g, s.nodes, w.kit.Clock.Now()) })
+		result, err := w.write(ctx, &s, g.Name, func(o *tenonv1alpha1.NodeGroup) {
+			w.tellForeign(o, g)
+			tell(o, g, s.nodes, w.kit.Clock.Now())
+			if settling(o) {
+				again = again.Sooner(reconcile.In(soon))
+			}
+		})
 		again, wrong = again.Sooner(result), append(wrong, err)
 	}
-	// 4. Let objects go whose groups are gone.
-	return again, errors.Join(append(wrong, w.collect(ctx, &s))...)
+	// 4. Write on nodes to which group they belong, and let objects go whose groups are gone.
+	return again, errors.Join(append(wrong, w.mark(ctx, &s), w.collect(ctx, &s))...)
 }
 
 func (w watcher) look(ctx context.Context) (seen, error) {

@@ -93,13 +93,13 @@ func TestShown(t *testing.T) {
 	r.Must(r.API.Create(t.Context(), node(r, 0, nil)))
 	r.Must(r.API.Create(t.Context(), node(r, 1, unready)))
 	o := look(t, r, g, "web")
-	want := tenonv1alpha1.NodeGroupStatus{
-		Size:      &tenonv1alpha1.NodeGroupSize{Min: 1, Max: 9, Desired: 3},
-		Instances: &tenonv1alpha1.NodeGroupInstances{Total: 3, Ready: 1, Unready: 1, Unregistered: 1},
-		Price:     &tenonv1alpha1.NodeGroupPrice{PerNode: "0.096", PerHour: "0.288"},
-	}
 	if o == nil || o.Spec.Mode != "observe" || o.Spec.GroupName != "web" {
 		t.Fatalf("object %+v", o)
+	}
+	want := tenonv1alpha1.NodeGroupStatus{
+		Size:      &tenonv1alpha1.NodeGroupSize{Min: 1, Max: 9, Desired: 3, Since: o.Status.Size.Since},
+		Instances: &tenonv1alpha1.NodeGroupInstances{Total: 3, Ready: 1, Unready: 1, Unregistered: 1},
+		Price:     &tenonv1alpha1.NodeGroupPrice{PerNode: "0.096", PerHour: "0.288"},
 	}
 	got := tenonv1alpha1.NodeGroupStatus{Size: o.Status.Size, Instances: o.Status.Instances, Price: o.Status.Price}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/api/condition"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
@@ -50,7 +51,11 @@ func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.N
 		return
 	}
 	s := &o.Status
-	s.Size = &tenonv1alpha1.NodeGroupSize{Min: g.Min, Max: g.Max, Desired: g.Desired}
+	since := metav1.NewTime(now)
+	if s.Size != nil && s.Size.Desired == g.Desired && !s.Size.Since.IsZero() {
+		since = s.Size.Since
+	}
+	s.Size = &tenonv1alpha1.NodeGroupSize{Min: g.Min, Max: g.Max, Desired: g.Desired, Since: since}
 	s.Zones, s.InstanceTypes, s.CapacityTypes, s.Options = g.Zones, g.Types, g.CapacityTypes, g.Options
 	s.Instances = count(g, nodes)
 	next, from := observed(g, nodes, now)

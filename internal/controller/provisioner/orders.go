@@ -42,13 +42,13 @@ func pendingRefs(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.PodRef 
 	return out
 }
 
-// orders are the claims to make now.
+// orders are the claims to make now. For a node of a group none is made.
 func (l *loop) orders(s *snapshot.Snapshot, claims []plan.Claim, market map[string]world.Sale) []execute.Order {
 	orders := make([]execute.Order, 0, len(claims))
 	for i := range claims {
 		c := &claims[i]
 		pool, found := l.o.World.Pool(c.Pool)
-		if !c.Now() || !found { // or it went while we decided
+		if !c.Now() || c.Group != "" || !found { // or it went while we decided
 			continue
 		}
 		claim := l.intents.ForPlan(pool, c, market[c.Pool].Catalog)

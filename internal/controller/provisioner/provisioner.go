@@ -9,6 +9,7 @@
 package provisioner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -149,6 +150,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.recordOutcomes(number, outcomes)
 	l.charge(ctx, outcomes, displacing)
 	l.refusals.note(s, outcomes)
+	stopped, failed := unfinished(l.resize(ctx, s, p, number))
 	spare := l.spare(ctx, s, p, market)
 	// 4. Say what was done and what was not.
 	l.tell(ctx, s, p, outcomes)
@@ -160,12 +162,12 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.last = round{
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, changes: picture.Pulse.Changes, at: now, next: soonest(picture.Next, held),
 		left: left > 0, since: since,
-		open: left+late > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || len(held) > 0 || yields,
+		open: left+late > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || stopped || len(held) > 0 || yields,
 	}
-	if again := now.Add(lateRetry); (late > 0 || yields) && (l.last.next.IsZero() || again.Before(l.last.next)) {
+	if again := now.Add(lateRetry); (late > 0 || yields || stopped) && (l.last.next.IsZero() || again.Before(l.last.next)) {
 		l.last.next = again
 	}
-	if failed := firstError(slices.Concat(outcomes, spare)); failed != nil {
+	if failed := cmp.Or(firstError(slices.Concat(outcomes, spare)), failed); failed != nil {
 		return reconcile.Never, failed
 	}
 	return l.again(picture.Pulse, now), nil

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
 	"tenon/core/decide"
@@ -81,7 +82,7 @@ func (s cloudCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.
 // watch tells the world of everything that is there.
 func (h *fixture) watch() {
 	h.t.Helper()
-	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &corev1.NodeList{}, &corev1.ResourceQuotaList{}, &corev1.LimitRangeList{},
+	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &tenonv1alpha1.NodeGroupList{}, &corev1.NodeList{}, &corev1.ResourceQuotaList{}, &corev1.LimitRangeList{},
 		&appsv1.DaemonSetList{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}} {
 		h.Must(h.API.List(context.Background(), list))
 		h.Must(meta.EachListItem(list, func(o runtime.Object) error { h.world.Put(o); return nil }))

@@ -54,7 +54,7 @@ func (l *loop) tell(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, out
 func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
 	for i := range s.Pools {
 		pool := &s.Pools[i]
-		if pool.Replicas != nil {
+		if pool.Replicas != nil || pool.Unready.Code == reason.GroupObserved {
 			continue
 		}
 		if !pool.MayLaunch() {
@@ -165,13 +165,19 @@ func instanceTypes(o execute.Outcome) string {
 }
 
 func (l *loop) tellExisting(s *snapshot.Snapshot, existing []plan.Placement) {
-	claims := map[string]string{}
+	claims, groups := map[string]string{}, map[string]string{} // groups of instances that have no node yet
 	for i := range s.Nodes {
-		claims[s.Nodes[i].Name] = s.Nodes[i].Claim
+		n := &s.Nodes[i]
+		claims[n.Name] = n.Claim
+		if group, grouped := snapshot.NodeGroup(n.Pool); grouped && n.Life.Unborn {
+			groups[n.Name] = group
+		}
 	}
 	for _, e := range existing {
 		target := "node/" + e.Node
 		switch claim := claims[e.Node]; {
+		case groups[e.Node] != "":
+			target = "nodegroup/" + groups[e.Node]
 		case claim == e.Node:
 			target = "nodeclaim/" + claim
 		case claim != "":

@@ -75,16 +75,16 @@ function connect() {
 const figures = list => el("div.figures", null, list.filter(Boolean).map(([value, name, note, kind]) => el("div.figure", null, el("span", null, name), el(kind ? "b." + kind : "b", null, value), el("small", null, note || "\u00a0"))));
 const notices = list => list.map(n => el("p.notice", null, el("b", null, n.name + ": " + n.reason), el("br"), n.message));
 
-function table(columns, rows, empty) {
+function table(label, columns, rows, empty) {
   if (!rows.length) return el("div.card.empty", null, empty);
-  return el("div.scroll", { tabindex: 0, role: "region", "aria-label": "Table" }, el("table", null,
+  return el("div.scroll", { tabindex: 0, role: "region", "aria-label": label }, el("table", null,
     el("thead", null, el("tr", null, columns.map(c => el(c.n ? "th.n" : "th", { scope: "col", "aria-sort": c.key && sorting.key === c.key ? (sorting.down ? "descending" : "ascending") : null },
       c.key ? el("button", { type: "button", onclick: () => { sorting = { key: c.key, down: sorting.key === c.key && !sorting.down }; draw(); } }, c.name + (sorting.key === c.key ? (sorting.down ? " ↓" : " ↑") : "")) : c.name)))),
     el("tbody", null, rows.map(r => el("tr", null, columns.map(c => el(c.n ? "td.n" : c.why ? "td.why" : c.nb ? "td.nb" : "td", null, c.cell(r))))))));
 }
 
 function fleetPage() {
-  const t = state.total, out = [];
+  const t = state.total, out = [el("h1.unseen", null, "Fleet")];
   out.push(figures([
     [dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month" + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
     [dollars(t.idle) + "/h", "Idle", t.price ? percent(t.idle / t.price) + " of the price" : ""],
@@ -106,7 +106,7 @@ function fleetPage() {
     out.push(el("div.map", null, canvas));
     requestAnimationFrame(() => map(canvas));
   }
-  out.push(el("h2", null, "Pools"), table([
+  out.push(el("h2", null, "Pools"), table("Pools", [
     { name: "Pool", nb: 1, cell: p => [el("a", { href: "#/nodes", onclick: () => { filter = p.name; } }, poolName(p)), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
     { name: "Nodes", n: 1, cell: p => p.total.ready === p.total.nodes ? p.total.nodes : p.total.ready + " of " + p.total.nodes },
     { name: "Pods", n: 1, cell: p => p.total.pods }, { name: "CPU", nb: 1, cell: p => meter(p.total.cpu) }, { name: "Memory", nb: 1, cell: p => meter(p.total.memory) },
@@ -203,7 +203,7 @@ function map(canvas) {
 }
 
 function pendingPage() {
-  return [el("h1", null, state.pending.length ? plural(state.pending.length, "pod") + " without a node" : "Pending"), table([
+  return [el("h1", null, state.pending.length ? plural(state.pending.length, "pod") + " without a node" : "Pending"), table("Pods without a node", [
     { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "Waits", n: 1, cell: p => age(p.created) },
     { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
     { name: "Why", why: 1, cell: p => [p.why, el("br"), el("span.soft", null, "says the " + p.teller.replace(/^the /, ""))] },
@@ -218,7 +218,7 @@ function nodesPage() {
     .sort((a, b) => { const x = by(a), y = by(b), o = typeof x === "number" ? x - y : compare(x, y); return (sorting.down ? -o : o) || compare(a.name, b.name); });
   const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; draw(); } });
   const shown = rows.slice(0, 100);
-  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 100 are shown; filter for others." : null), table([
+  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 100 are shown; filter for others." : null), table("Nodes", [
     { name: "Node", key: "name", nb: 1, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, cell: n => n.pool || "–" }, { name: "CPU", key: "cpu", nb: 1, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, cell: n => meter(n.memory) },
     { name: "Pods", key: "pods", n: 1, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
     { name: "Price/h", key: "price", n: 1, cell: n => n.source ? dollars(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, cell: n => age(n.created) },
@@ -236,7 +236,7 @@ function nodePage(name) {
     el("div.two", null, el("div.card", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)]))),
       el("div.card", null, use("CPU", n.cpu, cores), el("br"), use("Memory", n.memory, bytes)),
       el("div.card", null, n.source ? el("dl", null, [["Price", dollars(n.price, 4) + " an hour"], ["A month", dollars(730 * n.price, 2)], ["From", n.source], ["Idle", dollars(n.idle, 4) + " an hour"], ["Daemons", dollars(n.overhead, 4) + " an hour"]].flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])) : "No price is known.")),
-    el("h2", null, plural(n.pods.length, "pod")), table([
+    el("h2", null, plural(n.pods.length, "pod")), table("Pods", [
       { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
       { name: "Price/h", n: 1, cell: p => dollars(p.cost, 4) }, { name: "Age", n: 1, cell: p => age(p.created) }, { name: "State", nb: 1, cell: p => p.ending ? "Ending" : p.phase }, { name: "Kept by", cell: p => (p.flags || []).join(", ") },
     ], n.pods, "No pod runs here.")].concat(pastOf(n.name), eventsOf(x => x.name === n.name || (n.claim && x.name === n.claim)));
@@ -245,7 +245,7 @@ function eventsOf(which) {
   const list = state.notices.filter(which);
   return list.length ? [el("h2", null, "Events"), eventTable(list)] : [];
 }
-const eventTable = list => table([{ name: "Age", n: 1, cell: x => age(x.at) }, { name: "Object", cell: x => x.kind === "Node" || x.kind === "NodeClaim" ? el("a", { href: "#/node/" + encodeURIComponent(x.name), title: x.name }, x.kind + " " + short(x.name)) : x.kind + " " + x.name }, { name: "Reason", nb: 1, cell: x => el(x.warning ? "span.warn" : "span", null, x.reason) }, { name: "Message", why: 1, cell: x => x.message }], list, "No events have been seen.");
+const eventTable = list => table("Events", [{ name: "Age", n: 1, cell: x => age(x.at) }, { name: "Object", cell: x => x.kind === "Node" || x.kind === "NodeClaim" ? el("a", { href: "#/node/" + encodeURIComponent(x.name), title: x.name }, x.kind + " " + short(x.name)) : x.kind + " " + x.name }, { name: "Reason", nb: 1, cell: x => el(x.warning ? "span.warn" : "span", null, x.reason) }, { name: "Message", why: 1, cell: x => x.message }], list, "No events have been seen.");
 
 function chart(samples) {
   if (samples.length < 2) return el("div.empty", null, "The course begins when the dashboard does; there will be a line in a moment.");
@@ -258,7 +258,7 @@ function chart(samples) {
 function costPage() {
   const t = state.total;
   const parts = lines => el("table", null, el("tbody", null, lines.slice(0, 12).map(l => el("tr", null, el("td", null, l.name), el("td.nb", null, bar([l.price, t.price || 1, 0])), el("td.n", null, dollars(l.price)), el("td.n.soft", null, t.price ? percent(l.price / t.price) : "")))));
-  return [figures([[dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month"], boundFigure(), [dollars(t.idle) + "/h", "Idle", "what no pod requests"], [dollars(t.overhead) + "/h", "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
+  return [el("h1", null, "Cost"), figures([[dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month"], boundFigure(), [dollars(t.idle) + "/h", "Idle", "what no pod requests"], [dollars(t.overhead) + "/h", "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
     el("div.card", null, chart(state.history)), el("h2", null, "Price an hour, divided"),
     el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by]))), rulesCard(), movesCard()),
     el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours.")];
@@ -321,13 +321,13 @@ async function readPast() {
 }
 function pastOf(name) {
   if (past.name !== name || !past.list.length) return [];
-  return [el("h2", null, "Decisions about it"), table([{ name: "Age", n: 1, cell: d => age(d.at) }, { name: "Decision", why: 1, cell: d => el("a", { href: "#/decisions/" + d.id }, d.text) }, { name: "Woken by", cell: d => d.woke || "–" }], past.list, "")];
+  return [el("h2", null, "Decisions about it"), table("Decisions about it", [{ name: "Age", n: 1, cell: d => age(d.at) }, { name: "Decision", why: 1, cell: d => el("a", { href: "#/decisions/" + d.id }, d.text) }, { name: "Woken by", cell: d => d.woke || "–" }], past.list, "")];
 }
 const later = code => code ? el("span.soft", null, ", later: " + code) : null;
 const perHour = v => dollars(v, 4) + "/h";
 function decisionCard(d) {
   if (d.missing) return el("div.card", null, d.missing);
-  const part = (title, rows) => rows && rows.length ? [el("h3", null, title), el("ul", null, rows.map(r => el("li", null, r)))] : [];
+  const part = (title, rows) => rows && rows.length ? [el("h2", null, title), el("ul", null, rows.map(r => el("li", null, r)))] : [];
   const cost = d.cost ? [["Fleet", perHour(d.cost.fleetPerHourBefore) + " → " + perHour(d.cost.fleetPerHourAfter)]].concat(d.cost.newPerHour ? [["New nodes", perHour(d.cost.newPerHour)], ["Proven bound", d.cost.lowerBoundPerHour ? perHour(d.cost.lowerBoundPerHour) + ": no plan costs less" : "none was proven"]] : []) : [];
   const facts = [["By", d.by], ["Woken by", d.woke || "–"], ...cost, ["Took", (d.tookMicros / 1000).toFixed(1) + " ms"], ["Said again", d.again ? d.again + " times" : "no"], ["Snapshot", d.snapshot ? "tenon replay " + d.id + " makes it again" : "was not kept"]];
   return el("div.card.decision", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])),

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/market/publication"
 	"tenon/internal/view"
 )
@@ -48,6 +49,9 @@ func kinds() []kind {
 		}, ""},
 		{"nodepools", &karpenterv1.NodePool{}, func() client.ObjectList { return &karpenterv1.NodePoolList{} }, func(_, name string) client.Object {
 			return &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		}, ""},
+		{"nodegroups", &tenonv1alpha1.NodeGroup{}, func() client.ObjectList { return &tenonv1alpha1.NodeGroupList{} }, func(_, name string) client.Object {
+			return &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		}, ""},
 		{"nodeclaims", &karpenterv1.NodeClaim{}, func() client.ObjectList { return &karpenterv1.NodeClaimList{} }, func(_, name string) client.Object {
 			return &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -78,7 +82,7 @@ type Watch struct {
 // for users who may not look everywhere.
 func New(config *rest.Config, state *view.State, namespaces ...string) (*Watch, error) {
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, karpenterv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, karpenterv1.AddToScheme, tenonv1alpha1.AddToScheme} {
 		if err := add(known); err != nil {
 			return nil, fmt.Errorf("learn the kinds of objects: %w", err)
 		}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/market/publication"
 	"tenon/internal/view"
 )
@@ -33,7 +34,7 @@ func TestWatchFollowsACluster(t *testing.T) {
 				switch list.(type) {
 				case *corev1.EventList:
 					return apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", nil)
-				case *karpenterv1.NodePoolList, *karpenterv1.NodeClaimList:
+				case *karpenterv1.NodePoolList, *karpenterv1.NodeClaimList, *tenonv1alpha1.NodeGroupList:
 					return &meta.NoKindMatchError{}
 				}
 				return c.List(ctx, list)

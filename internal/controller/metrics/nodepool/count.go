@@ -8,8 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/core/catalog"
-	"tenon/core/model"
 )
 
 // reasons for which nodes are disrupted.
@@ -56,37 +54,4 @@ func ready(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})
-}
-
-// offer is what tells offerings of a catalogue apart.
-type offer struct {
-	instanceType, zone, capacityType, reservation string
-}
-
-// price adds up what the instances of claims cost an hour, and counts those of which that is
-// known and unknown.
-func price(offers *catalog.Catalog, reservationLabel string, claims []*karpenterv1.NodeClaim) (total model.Money, known, unknown int) {
-	wanted := map[offer]int{}
-	for _, claim := range claims {
-		if claim.Status.ProviderID == "" {
-			continue // nothing is bought yet
-		}
-		wanted[offer{
-			claim.Labels[corev1.LabelInstanceTypeStable], claim.Labels[corev1.LabelTopologyZone],
-			claim.Labels[karpenterv1.LabelCapacityType], claim.Labels[reservationLabel],
-		}]++
-		unknown++
-	}
-	for i := range offers.Types {
-		t := &offers.Types[i]
-		for _, o := range t.Offerings {
-			key := offer{t.Name, o.Zone, o.CapacityType, o.ReservationID}
-			n := wanted[key]
-			total += o.Price * model.Money(n)
-			known += n
-			unknown -= n
-			delete(wanted, key) // an offering that is listed twice is not paid twice
-		}
-	}
-	return total, known, unknown
 }

@@ -1,6 +1,6 @@
-// Package nodepool tells how pools stand, in gauges: what they have of what they may have, what
-// that costs, how much of it their budgets let be disrupted, and what that has saved. It is
-// the controller `metrics.nodepool`.
+// Package nodepool tells how pools stand, in gauges: what they have of what they may have, how
+// much of it their budgets let be disrupted, and what that has saved. It is the controller
+// `metrics.nodepool`.
 //
 // It writes nothing, and nothing that it tells is read back to decide something.
 package nodepool
@@ -15,28 +15,20 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
-	"tenon/core/catalog"
-	"tenon/core/model"
-	"tenon/internal/ingest"
 	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
 )
 
-// Catalogs knows what pools can buy, with their overlays on prices.
-type Catalogs interface {
-	Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error)
-}
-
 // every is how old the gauges get.
 const every = 10 * time.Second
 
 // New makes the controller; none when its metrics are switched off.
-func New(kit reconcile.Kit, market Catalogs) []reconcile.Controller {
+func New(kit reconcile.Kit) []reconcile.Controller {
 	if kit.Settings.DisableClusterStateObservability {
 		return nil
 	}
-	c := &controller{kit: kit, market: market, description: kit.Cloud.Describe()}
+	c := &controller{kit: kit, description: kit.Cloud.Describe()}
 	return []reconcile.Controller{{
 		Name: "metrics.nodepool", Workers: reconcile.One,
 		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
@@ -47,9 +39,8 @@ func New(kit reconcile.Kit, market Catalogs) []reconcile.Controller {
 
 type controller struct {
 	kit         reconcile.Kit
-	market      Catalogs
 	description cloud.Description
-	shown       [8][][]string // the series of each gauge, to remove those of pools that are gone
+	shown       [7][][]string // the series of each gauge, to remove those of pools that are gone
 }
 
 func (c *controller) tell(ctx context.Context) error {
@@ -65,7 +56,6 @@ func (c *controller) tell(ctx context.Context) error {
 	// There are few pools: nothing bounds them but what bounds all series.
 	limit := telemetry.NewJoinedGauge("limit", 0, "resource_type", "nodepool")
 	usage := telemetry.NewJoinedGauge("usage", 0, "resource_type", "nodepool")
-	cost := telemetry.NewJoinedGauge("cost_total", 0, "nodepool")
 	allowed := telemetry.NewJoinedGauge("allowed_disruptions", 0, "nodepool", "reason")
 	consuming := telemetry.NewJoinedGauge("nodes_consuming_budgets", 0, "nodepool", "reason")
 	for i := range pools.Items {
@@ -79,9 +69,6 @@ func (c *controller) tell(ctx context.Context) error {
 		}
 		addResources(limit, corev1.ResourceList(pool.Spec.Limits), pool.Name)
 		addResources(usage, pool.Status.Resources, pool.Name)
-		if sum, known := c.cost(ctx, pool, claims); known {
-			cost.Add(sum, pool.Name)
-		}
 		standing := countNodes(claims, nodes)
 		for _, reason := range reasons {
 			allowed.Add(float64(standing.allowed(pool, reason, c.kit.Clock.Now())), pool.Name, string(reason))
@@ -90,9 +77,8 @@ func (c *controller) tell(ctx context.Context) error {
 	}
 	c.shown[0] = limit.Replace(m.NodepoolsLimit, c.shown[0])
 	c.shown[1] = usage.Replace(m.NodepoolsUsage, c.shown[1])
-	c.shown[2] = cost.Replace(m.NodepoolsCostTotal, c.shown[2])
-	c.shown[3] = allowed.Replace(m.NodepoolsAllowedDisruptions, c.shown[3])
-	c.shown[4] = consuming.Replace(m.NodepoolsNodesConsumingBudgets, c.shown[4])
+	c.shown[2] = allowed.Replace(m.NodepoolsAllowedDisruptions, c.shown[2])
+	c.shown[3] = consuming.Replace(m.NodepoolsNodesConsumingBudgets, c.shown[3])
 	c.tellSavings(pools.Items)
 	return nil
 }
@@ -118,25 +104,4 @@ func addResources(f *telemetry.JoinedGauge, list corev1.ResourceList, pool strin
 	for name, quantity := range list { // the order does not matter: each is a series of its own
 		f.Add(quantity.AsApproximateFloat64(), telemetry.ResourceName(string(name)), pool)
 	}
-}
-
-// cost is what the nodes of a pool's claims cost an hour; false if the cloud knows no prices. The price of
-// a single claim may be unknown because its type is no longer sold; the sum then leaves it out. Both cases
-// count as an error of the pool.
-func (c *controller) cost(ctx context.Context, pool *karpenterv1.NodePool, claims []*karpenterv1.NodeClaim) (float64, bool) {
-	if len(claims) == 0 {
-		return 0, true
-	}
-	offers, err := c.market.Catalog(ctx, pool)
-	if err != nil {
-		c.kit.Metrics.NodepoolsCostTrackerErrorsTotal.WithLabelValues(pool.Name).Inc()
-		return 0, false
-	}
-	total, known, unknown := price(offers, c.description.ReservationLabel, claims)
-	each, _ := ingest.NodePrice(pool, c.kit.Settings.NodePrice) // what is refused is told where pools are checked
-	total += each * model.Money(known)
-	if unknown > 0 {
-		c.kit.Metrics.NodepoolsCostTrackerErrorsTotal.WithLabelValues(pool.Name).Inc()
-	}
-	return total.Float(), true
 }

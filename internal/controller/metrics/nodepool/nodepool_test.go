@@ -1,8 +1,6 @@
 package nodepool_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +13,6 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/api/scalar"
 	"tenon/cloud/memory"
-	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/internal/command"
@@ -23,36 +20,6 @@ import (
 	"tenon/internal/savings"
 	"tenon/internal/testing/harness"
 )
-
-// fakeCatalog sells one type in two ways, unless it is closed.
-type fakeCatalog struct{ closed bool }
-
-func (s fakeCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
-	if s.closed {
-		return nil, errors.New("closed")
-	}
-	return &catalog.Catalog{Types: []catalog.Type{{Name: "big", Offerings: []catalog.Offering{
-		{Zone: "z", CapacityType: "spot", Price: model.Unit / 4},
-		{Zone: "z", CapacityType: "on-demand", Price: model.Unit},
-	}}}}, nil
-}
-
-// The price that each node has beyond its machine is part of what a pool costs, for nodes whose
-// machine's price is known.
-func TestNodesPricesCount(t *testing.T) {
-	t.Parallel()
-	pool := harness.Pool("p")
-	pool.Annotations = map[string]string{karpenterv1.AnnotationNodePrice: "0.125"}
-	r := harness.New(t, memory.Options{}, pool)
-	machine(t, r, "a", "p", "big", "spot")
-	machine(t, r, "b", "p", "big", "on-demand")
-	machine(t, r, "c", "p", "unknown", "on-demand")
-	r.Run(nodepool.New(r.Kit, fakeCatalog{})[0], "")
-	want := []string{"cost_total{nodepool=p} 1.5"}
-	if diff := cmp.Diff(want, r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsCostTotal)); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
-}
 
 // machine makes a claim with a node that is initialized and ready.
 func machine(t *testing.T, r *harness.Harness, name, pool, instanceType, capacityType string, change ...func(*karpenterv1.NodeClaim, *corev1.Node)) {
@@ -76,7 +43,7 @@ func machine(t *testing.T, r *harness.Harness, name, pool, instanceType, capacit
 	r.Must(r.API.Create(t.Context(), node))
 }
 
-// A pool's limits, what it has of them and what that costs; nothing of a pool that is gone.
+// A pool's limits and what it has of them; nothing of a pool that is gone.
 func TestPoolsAreTold(t *testing.T) {
 	t.Parallel()
 	pool := harness.Pool("p")
@@ -89,23 +56,22 @@ func TestPoolsAreTold(t *testing.T) {
 	machine(t, r, "b", "p", "big", "spot")
 	machine(t, r, "c", "p", "big", "on-demand")
 	r.Named("unbought", "p")
-	c := nodepool.New(r.Kit, fakeCatalog{})[0]
+	c := nodepool.New(r.Kit)[0]
 	if got := r.Run(c, ""); got.After != 10*time.Second {
 		t.Errorf("looks again after %s, want 10s", got.After)
 	}
 	m := r.Kit.Metrics
 	want := []string{
-		"cost_total{nodepool=p} 1.5",
 		"limit{nodepool=p resource_type=cpu} 10",
 		"limit{nodepool=p resource_type=ephemeral_storage} 1000",
 		"usage{nodepool=p resource_type=cpu} 2.5",
 	}
-	if diff := cmp.Diff(want, r.Series("karpenter_nodepools_", m.NodepoolsLimit, m.NodepoolsUsage, m.NodepoolsCostTotal, m.NodepoolsCostTrackerErrorsTotal)); diff != "" {
+	if diff := cmp.Diff(want, r.Series("karpenter_nodepools_", m.NodepoolsLimit, m.NodepoolsUsage)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 	r.Must(r.API.Delete(t.Context(), pool))
 	r.Run(c, "")
-	if got := r.Series("karpenter_nodepools_", m.NodepoolsLimit, m.NodepoolsUsage, m.NodepoolsCostTotal, m.NodepoolsAllowedDisruptions, m.NodepoolsNodesConsumingBudgets); len(got) != 0 {
+	if got := r.Series("karpenter_nodepools_", m.NodepoolsLimit, m.NodepoolsUsage, m.NodepoolsAllowedDisruptions, m.NodepoolsNodesConsumingBudgets); len(got) != 0 {
 		t.Errorf("of a pool that is gone: %q", got)
 	}
 }
@@ -116,7 +82,7 @@ func TestSavings(t *testing.T) {
 	r := harness.New(t, memory.Options{}, harness.Pool("p"))
 	record := command.Record{ID: "a", Reason: plan.Underutilized, Savings: 2 * model.Unit, Claims: []command.Member{{Claim: "c", Pool: "p"}}}
 	r.Must(savings.New(r.Kit).Over(t.Context(), record, -2*model.Unit, false))
-	c, m := nodepool.New(r.Kit, fakeCatalog{})[0], r.Kit.Metrics
+	c, m := nodepool.New(r.Kit)[0], r.Kit.Metrics
 	for _, want := range [][]string{
 		{"savings_caution{nodepool=p} 1", "savings_predicted{nodepool=p} 0", "savings_realised{nodepool=p} 0"},
 		{"savings_caution{nodepool=p} 2", "savings_predicted{nodepool=p} 2", "savings_realised{nodepool=p} -2"},
@@ -131,30 +97,6 @@ func TestSavings(t *testing.T) {
 	r.Run(c, "")
 	if got := r.Series("karpenter_nodepools_", m.NodepoolsSavingsPredicted, m.NodepoolsSavingsRealised, m.NodepoolsSavingsCaution); len(got) != 0 {
 		t.Errorf("of a pool that is gone: %q", got)
-	}
-}
-
-// What cannot be priced is an error that is counted; the sum is of the others, or there is none.
-func TestCostThatIsUnknown(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		shop fakeCatalog
-		want []string
-	}{
-		"a type that is no longer sold": {want: []string{"cost_total{nodepool=p} 0.25", "cost_tracker_errors_total{nodepool=p} 1"}},
-		"a cloud that does not answer":  {shop: fakeCatalog{closed: true}, want: []string{"cost_tracker_errors_total{nodepool=p} 1"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := harness.New(t, memory.Options{}, harness.Pool("p"))
-			machine(t, r, "a", "p", "big", "spot")
-			machine(t, r, "b", "p", "old", "spot")
-			r.Run(nodepool.New(r.Kit, tc.shop)[0], "")
-			if diff := cmp.Diff(tc.want, r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsCostTotal, r.Kit.Metrics.NodepoolsCostTrackerErrorsTotal)); diff != "" {
-				t.Errorf("series (-want +got):\n%s", diff)
-			}
-		})
 	}
 }
 
@@ -178,7 +120,7 @@ func TestBudgets(t *testing.T) {
 	machine(t, r, "gone", "p", "big", "spot", func(c *karpenterv1.NodeClaim, _ *corev1.Node) {
 		c.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionInstanceTerminating, Status: metav1.ConditionTrue}}
 	})
-	r.Run(nodepool.New(r.Kit, fakeCatalog{})[0], "")
+	r.Run(nodepool.New(r.Kit)[0], "")
 	want := []string{
 		"allowed_disruptions{nodepool=p reason=Drifted} 1",
 		"allowed_disruptions{nodepool=p reason=Empty} 2",
@@ -199,7 +141,7 @@ func TestABudgetThatIsBroken(t *testing.T) {
 	pool := harness.Pool("p")
 	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "5", Schedule: &never, Duration: &scalar.Duration{Duration: time.Hour}}}
 	r := harness.New(t, memory.Options{}, pool)
-	r.Run(nodepool.New(r.Kit, fakeCatalog{})[0], "")
+	r.Run(nodepool.New(r.Kit)[0], "")
 	for _, line := range r.Series("karpenter_nodepools_", r.Kit.Metrics.NodepoolsAllowedDisruptions) {
 		if !strings.HasSuffix(line, " 0") {
 			t.Error(line)
@@ -212,7 +154,7 @@ func TestObservabilityCanBeOff(t *testing.T) {
 	t.Parallel()
 	kit := harness.New(t, memory.Options{}).Kit
 	kit.Settings.DisableClusterStateObservability = true
-	if got := nodepool.New(kit, fakeCatalog{}); len(got) != 0 {
+	if got := nodepool.New(kit); len(got) != 0 {
 		t.Errorf("%d controllers", len(got))
 	}
 }

@@ -24,7 +24,7 @@ func (c *controller) tellSavings(pools []karpenterv1.NodePool) {
 		caution.Add(float64(account.Caution(now))/snapshot.FullConfidence, pool.Name)
 	}
 	m := c.kit.Metrics
-	c.shown[5] = predicted.Replace(m.NodepoolsSavingsPredicted, c.shown[5])
-	c.shown[6] = realised.Replace(m.NodepoolsSavingsRealised, c.shown[6])
-	c.shown[7] = caution.Replace(m.NodepoolsSavingsCaution, c.shown[7])
+	c.shown[4] = predicted.Replace(m.NodepoolsSavingsPredicted, c.shown[4])
+	c.shown[5] = realised.Replace(m.NodepoolsSavingsRealised, c.shown[5])
+	c.shown[6] = caution.Replace(m.NodepoolsSavingsCaution, c.shown[6])
 }

@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/yaml"
+
+	"tenon/internal/cost"
+	"tenon/internal/opencost"
+	"tenon/internal/view"
+)
+
+// costFlags are what the command line of `tenon cost` says.
+type costFlags struct{ kubeconfig, context, output string }
+
+// costDimensions are the arguments of `tenon cost`.
+var costDimensions = []struct {
+	name string
+	by   cost.Dimension
+}{{"pool", cost.ByPool}, {"namespace", cost.ByNamespace}, {"owner", cost.ByOwner}, {"capacity-type", cost.ByCapacityType}, {"zone", cost.ByZone}, {"type", cost.ByType}}
+
+func costDimension(args []string) (cost.Dimension, error) {
+	if len(args) == 0 {
+		return cost.ByPool, nil
+	}
+	var known []string
+	for _, d := range costDimensions {
+		if known = append(known, d.name); len(args) == 1 && args[0] == d.name {
+			return d.by, nil
+		}
+	}
+	return "", errors.New("write by what the cost is divided as one of " + strings.Join(known, ", "))
+}
+
+var costOutputs = []string{"table", "json", "yaml", "opencost", "prometheus"}
+
+func costCommand(w Env) *cobra.Command {
+	var f costFlags
+	cmd := &cobra.Command{
+		Use:   "cost [pool|namespace|owner|capacity-type|zone|type]",
+		Short: "Print what the nodes cost an hour: by pool, namespace, owner or kind of machine",
+		Long: `Print what the nodes cost an hour now, divided by pool (without an argument), namespace, owner, capacity
+type, zone or instance type; how much of it is for daemons and how much no pod requests; and what moves
+of pods have saved. It only reads, and works on every cluster, as tenon view does, whose prices it has.
+
+A pod's part of its node's price is the larger of its shares of cpu and memory. Daemons (pods of
+DaemonSets and of kubelets) and idle room are lines of their own, so every division has the same sum.
+
+-o opencost writes what OpenCost's allocation API answers for an hour of the present fleet, by namespace
+or owner; -o prometheus writes its metrics of nodes (node_total_hourly_cost and others), for the text
+file collector of node_exporter or a push gateway. The controller has sums over time in its metric
+karpenter_cost_spent_total.`,
+		Example: `  tenon cost
+  tenon cost namespace
+  tenon cost owner -o json | jq '.lines[:5]'
+  tenon cost namespace -o opencost | jq '.data[0] | map_values(.totalCost)'
+  tenon cost -o prometheus > /var/lib/node_exporter/tenon.prom`,
+		Args: func(_ *cobra.Command, args []string) error {
+			_, err := costDimension(args)
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
+	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
+	flags.StringVarP(&f.output, "output", "o", costOutputs[0], "format: "+strings.Join(costOutputs, ", "))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		by, err := costDimension(args)
+		if err != nil {
+			return err
+		}
+		return runCost(cmd.Context(), by, f, w)
+	}
+	return cmd
+}
+
+func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
+	if !slices.Contains(costOutputs, f.output) {
+		return fmt.Errorf("unknown output format %q; use one of %s", f.output, strings.Join(costOutputs, ", "))
+	}
+	if f.output == "opencost" && !slices.Contains(opencost.Aggregates, by) {
+		return errors.New("OpenCost divides costs among pods: write tenon cost namespace or tenon cost owner")
+	}
+	config, title, err := cluster(f.kubeconfig, f.context, w)
+	if err != nil {
+		return err
+	}
+	klog.SetLogger(logr.Discard()) // what cannot be read is told below
+	following, err := follow(ctx, config, w)
+	if err != nil {
+		return err
+	}
+	defer following.stop()
+	fleet := following.State.Fleet()
+	for _, problem := range following.Problems() {
+		fmt.Fprintf(w.Err, "note: %s\n", problem)
+	}
+	switch f.output {
+	case "opencost":
+		return encodedIndented(w.Out, opencost.Allocations(fleet, title, by, time.Now()))
+	case "prometheus":
+		return opencost.WriteMetrics(w.Out, fleet)
+	case "json":
+		return encodedIndented(w.Out, costOf(fleet, by))
+	case "yaml":
+		text, err := yaml.Marshal(costOf(fleet, by))
+		if err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+		_, err = w.Out.Write(text)
+		return err
+	}
+	return costOf(fleet, by).write(w.Out)
+}
+
+func encodedIndented(to io.Writer, value any) error {
+	encoder := json.NewEncoder(to)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}
+
+// costs are what `tenon cost` prints. Prices are dollars an hour.
+type costs struct {
+	By      cost.Dimension `json:"by"`
+	Nodes   int            `json:"nodes"`
+	Price   float64        `json:"pricePerHour"`
+	Pods    float64        `json:"podsPerHour"`
+	Daemons float64        `json:"daemonsPerHour"`
+	Idle    float64        `json:"idlePerHour"`
+	// Unpriced nodes are missing from the prices.
+	Unpriced int          `json:"unpricedNodes"`
+	Savings  costSavings  `json:"savings"`
+	Lines    []costInLine `json:"lines"`
+}
+
+// costSavings are what moves were expected to save, and what they did.
+type costSavings struct {
+	Moves    int64   `json:"moves"`
+	Expected float64 `json:"expectedPerHour"`
+	Realised float64 `json:"realisedPerHour"`
+}
+
+type costInLine struct {
+	Name  string  `json:"name"`
+	Count int     `json:"count"` // nodes; by namespace and owner pods
+	Price float64 `json:"pricePerHour"`
+	Share float64 `json:"share"` // of the whole, from 0 to 1
+}
+
+func costOf(f *view.Fleet, by cost.Dimension) costs {
+	out := costs{
+		By: by, Nodes: f.Total.Nodes, Price: f.Total.Price.Float(), Daemons: f.Total.Overhead.Float(), Idle: f.Total.Idle.Float(), Unpriced: f.Total.Unpriced,
+		Pods: (f.Total.Price - f.Total.Overhead - f.Total.Idle).Float(), Lines: []costInLine{},
+	}
+	for _, line := range f.Cost(by) {
+		in := costInLine{Name: line.Name, Count: line.Count, Price: line.Price.Float()}
+		if out.Price > 0 {
+			in.Share = in.Price / out.Price
+		}
+		out.Lines = append(out.Lines, in)
+	}
+	for _, p := range f.Pools {
+		out.Savings.Moves += p.Savings.Moves
+		out.Savings.Expected += p.Savings.Predicted.Float()
+		out.Savings.Realised += p.Savings.Realised.Float()
+	}
+	return out
+}
+
+func (c costs) write(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	count := "NODES"
+	if c.By == cost.ByNamespace || c.By == cost.ByOwner {
+		count = "PODS"
+	}
+	fmt.Fprintf(w, "%s\t%s\t$/HOUR\t$/MONTH\tSHARE\n", strings.ToUpper(string(c.By)), count)
+	for _, line := range c.Lines {
+		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.2f\t%.1f%%\n", line.Name, line.Count, line.Price, line.Price*view.HoursPerMonth, 100*line.Share)
+	}
+	fmt.Fprintf(w, "all\t\t%.4f\t%.2f\t\n", c.Price, c.Price*view.HoursPerMonth)
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	if c.Price > 0 {
+		fmt.Fprintf(to, "\npods %.4f (%.0f%%), daemons %.4f (%.0f%%), idle %.4f (%.0f%%)\n",
+			c.Pods, 100*c.Pods/c.Price, c.Daemons, 100*c.Daemons/c.Price, c.Idle, 100*c.Idle/c.Price)
+	}
+	if c.Savings.Moves > 0 {
+		fmt.Fprintf(to, "%d moves have saved %.4f an hour in all; %.4f was expected\n", c.Savings.Moves, c.Savings.Realised, c.Savings.Expected)
+	}
+	if c.Unpriced > 0 {
+		fmt.Fprintf(to, "nodes without a known price, which are not in the sums: %d\n", c.Unpriced)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package nodegroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/core/order"
+	"tenon/internal/ingest"
+	"tenon/internal/patch"
+	"tenon/internal/telemetry"
+)
+
+// startsWithin is how long a node may take to become Ready. Until then its taints are those of its start.
+const startsWithin = 15 * time.Minute
+
+// mark writes on the nodes of groups that may be changed to which group they belong, and takes that from all others.
+func (w watcher) mark(ctx context.Context, s *seen) error {
+	members := map[string]string{} // objects by provider ID
+	for i := range s.groups {
+		g := &s.groups[i]
+		if o, found := s.objectOf(g.Name); found && !o.Observed() {
+			for _, instance := range g.Instances {
+				members[instance.ProviderID] = o.Name
+			}
+		}
+	}
+	var wrong []error
+	for _, id := range order.Keys(s.nodes) {
+		node := s.nodes[id]
+		group, joined := members[id], ""
+		if group != "" && w.joined(node) {
+			joined = "true"
+		}
+		if node.Annotations[tenonv1alpha1.AnnotationGroup] == group && node.Annotations[tenonv1alpha1.AnnotationJoined] == joined {
+			continue
+		}
+		marked := node.DeepCopy()
+		annotate(marked, tenonv1alpha1.AnnotationGroup, group)
+		annotate(marked, tenonv1alpha1.AnnotationJoined, joined)
+		if err := patch.Merge(ctx, w.kit, node, marked); client.IgnoreNotFound(err) != nil {
+			wrong = append(wrong, fmt.Errorf("write the group on node %s: %w", node.Name, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// joined nodes have been Ready, or had the time to become so.
+func (w watcher) joined(node *corev1.Node) bool {
+	return node.Annotations[tenonv1alpha1.AnnotationJoined] == "true" || ingest.IsReady(node) || w.kit.Clock.Since(node.CreationTimestamp.Time) >= startsWithin
+}
+
+// annotate sets an annotation, or takes it away if it is to be empty.
+func annotate(node *corev1.Node, key, value string) {
+	if value == "" {
+		delete(node.Annotations, key)
+		return
+	}
+	if node.Annotations == nil {
+		node.Annotations = map[string]string{}
+	}
+	node.Annotations[key] = value
+}
+
+// settling groups have other instances than they should have, or some without a Ready node.
+func settling(o *tenonv1alpha1.NodeGroup) bool {
+	size, i := o.Status.Size, o.Status.Instances
+	return size != nil && i != nil && size.Desired != i.Ready
+}
+
+// tellForeign publishes that the size of a group that may be changed was changed elsewhere: what Tenon asks for is on the object at
+// once.
+func (w watcher) tellForeign(o *tenonv1alpha1.NodeGroup, g *cloud.Group) {
+	if o.Observed() || o.Status.Size == nil || g.Missing || o.Status.Size.Desired == g.Desired {
+		return
+	}
+	text := fmt.Sprintf("The desired size was %d and is %d now: it was changed elsewhere, and is kept", o.Status.Size.Desired, g.Desired)
+	w.kit.Events.Publish(telemetry.Normal(o, "SizeChanged", text, string(o.UID), fmt.Sprint(g.Desired)))
+}

@@ -1,0 +1,89 @@
+package nodegroup_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/internal/controller/nodegroup"
+	"tenon/internal/testing/harness"
+)
+
+// TestNodesAreMarked: nodes of a group that may be changed say so, those that have been Ready stay joined, and nothing is written on
+// nodes of other groups, or again.
+func TestNodesAreMarked(t *testing.T) {
+	t.Parallel()
+	r := harness.New(t, memory.Options{})
+	g := &groups{list: []cloud.Group{web(3)}}
+	for i, change := range []func(*corev1.Node){nil, unready, func(n *corev1.Node) {
+		unready(n)
+		n.CreationTimestamp = metav1.NewTime(r.Clock.Now().Add(-15 * time.Minute))
+	}, nil} {
+		r.Must(r.API.Create(t.Context(), node(r, i, func(n *corev1.Node) {
+			n.CreationTimestamp = metav1.NewTime(r.Clock.Now())
+			if change != nil {
+				change(n)
+			}
+		})))
+	}
+	marks := func(i int) string {
+		var n corev1.Node
+		r.Get([]string{"node-0", "node-1", "node-2", "node-3"}[i], &n)
+		return n.Annotations[tenonv1alpha1.AnnotationGroup] + " " + n.Annotations[tenonv1alpha1.AnnotationJoined]
+	}
+	check := func(when string, want ...string) {
+		t.Helper()
+		for i := range want {
+			if got := marks(i); got != want[i] {
+				t.Errorf("%s: node %d has %q, want %q", when, i, got, want[i])
+			}
+		}
+	}
+	o := look(t, r, g, "web")
+	check("observed", " ", " ", " ", " ")
+	o.Spec.Mode = tenonv1alpha1.ModeNative
+	r.Must(r.API.Update(t.Context(), o))
+	look(t, r, g, "web")
+	check("native", "web true", "web ", "web true", " ")
+	r.Calls()
+	look(t, r, g, "web")
+	if calls := r.Calls(); slices.ContainsFunc(calls, harness.Call.IsWrite) {
+		t.Errorf("the second look writes: %v", calls)
+	}
+	var first corev1.Node
+	r.Get("node-0", &first)
+	first.Status.Conditions[0].Status = corev1.ConditionFalse
+	r.Must(r.API.Update(t.Context(), &first))
+	g.list[0].Instances = g.list[0].Instances[:2]
+	look(t, r, g, "web")
+	check("one has left the group, and one is not Ready any more", "web true", "web ", " ", " ")
+}
+
+// TestAForeignSizeIsTold: a size that was not changed here is kept, and told on a group that may be changed.
+func TestAForeignSizeIsTold(t *testing.T) {
+	t.Parallel()
+	r := harness.New(t, memory.Options{})
+	g := &groups{list: []cloud.Group{web(1)}}
+	look(t, r, g, "web")
+	g.list[0].Desired = 2
+	o := look(t, r, g, "web")
+	if events := r.Events(); len(events) != 0 {
+		t.Errorf("events of an observed group: %q", events)
+	}
+	o.Spec.Mode = tenonv1alpha1.ModeNative
+	r.Must(r.API.Update(t.Context(), o))
+	g.list[0].Desired = 4
+	c := nodegroup.New(r.Kit, g)
+	r.Run(c, "")
+	r.Run(c, "")
+	want := []string{"Normal SizeChanged web: The desired size was 2 and is 4 now: it was changed elsewhere, and is kept"}
+	if events := r.Events(); !slices.Equal(events, want) {
+		t.Errorf("events %q, want %q", events, want)
+	}
+}

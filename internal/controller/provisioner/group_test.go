@@ -1,0 +1,165 @@
+package provisioner_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/cloud/memory"
+)
+
+// group is one in mode native, with room for three of the fixture's pods on each node. It has no instances yet.
+func group(name string, desired, ceiling int64) *tenonv1alpha1.NodeGroup {
+	room := corev1.ResourceList{"cpu": resource.MustParse("3"), "memory": resource.MustParse("16Gi"), "pods": resource.MustParse("58")}
+	g := &tenonv1alpha1.NodeGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "group-" + name, Mode: tenonv1alpha1.ModeNative},
+		Status: tenonv1alpha1.NodeGroupStatus{
+			Size: &tenonv1alpha1.NodeGroupSize{Max: ceiling, Desired: desired}, Instances: &tenonv1alpha1.NodeGroupInstances{},
+			InstanceTypes: []string{"m5.large"}, Zones: []string{"a"}, CapacityTypes: []string{"on-demand"}, Price: &tenonv1alpha1.NodeGroupPrice{PerNode: "0.096"},
+			Template: &tenonv1alpha1.NodeGroupTemplate{Capacity: room, Allocatable: room},
+		},
+	}
+	for _, c := range []string{tenonv1alpha1.ConditionGroupFound, tenonv1alpha1.ConditionSupported, tenonv1alpha1.ConditionTemplateKnown, tenonv1alpha1.ConditionHealthy} {
+		g.Status.Conditions = append(g.Status.Conditions, metav1.Condition{Type: c, Status: metav1.ConditionTrue, Reason: c})
+	}
+	return g
+}
+
+// TestPodsWaitForInstancesOfAGroup: nothing is bought for pods that fit on instances which the cloud was asked for, no claim is
+// made for them, no nomination is written, and an event names the group.
+func TestPodsWaitForInstancesOfAGroup(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, ready("default"), group("web", 1, 1))
+	h.pods("web", 3, judged)
+	h.decide()
+	h.expect()
+	if events := h.Events(); !slices.ContainsFunc(events, func(e string) bool { return strings.HasSuffix(e, "Pod should schedule on: nodegroup/web") }) {
+		t.Errorf("no event names the group: %q", events)
+	}
+	var pods corev1.PodList
+	h.Must(h.API.List(context.Background(), &pods))
+	for _, p := range pods.Items {
+		if p.Status.NominatedNodeName != "" {
+			t.Errorf("pod %s is nominated for %s", p.Name, p.Status.NominatedNodeName)
+		}
+	}
+	h.pods("more", 1)
+	h.decide()
+	h.expect("default 1") // the group has no more room, and may not grow
+}
+
+// far is the groups in the cloud that have NodeGroups, without instances yet.
+func far(objects ...*tenonv1alpha1.NodeGroup) *memory.Groups {
+	var list []cloud.Group
+	for _, o := range objects {
+		list = append(list, cloud.Group{Name: o.Spec.GroupName, Min: o.Status.Size.Min, Max: o.Status.Size.Max, Desired: o.Status.Size.Desired, Types: o.Status.InstanceTypes, Zones: o.Status.Zones})
+	}
+	return memory.NewGroups(list...)
+}
+
+// growing is a fixture with a group that may grow, and the cloud's side of it.
+func growing(t *testing.T, desired, ceiling int64) (*fixture, *memory.Groups) {
+	t.Helper()
+	object := group("web", desired, ceiling)
+	h, groups := newFixture(t, object), far(object)
+	h.Kit.Groups = groups
+	h.start(h.Kit)
+	return h, groups
+}
+
+// desired is the size that the cloud keeps, and the one on the object.
+func (h *fixture) desired(groups *memory.Groups) (kept, shown int64) {
+	h.t.Helper()
+	list, err := groups.Groups(context.Background())
+	h.Must(err)
+	var o tenonv1alpha1.NodeGroup
+	h.Get("web", &o)
+	return list[0].Desired, o.Status.Size.Desired
+}
+
+// TestAGroupGrows: pods get instances of a group with one write, later decisions and a restart in the middle ask for none twice, and
+// late pods use the room that is left.
+func TestAGroupGrows(t *testing.T) {
+	t.Parallel()
+	h, groups := growing(t, 0, 9)
+	check := func(when string, want int64, writes int) {
+		t.Helper()
+		if kept, shown := h.desired(groups); kept != want || shown != want || groups.Writes() != writes {
+			t.Errorf("%s: the cloud keeps %d and the object shows %d after %d writes, want %d after %d", when, kept, shown, groups.Writes(), want, writes)
+		}
+	}
+	h.pods("web", 4, judged)
+	h.decide()
+	check("four pods", 2, 1)
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "Normal ScaledUpGroup web: The desired size is raised from 0 to 2") || !strings.Contains(events, "Pod should schedule on: nodegroup/web") {
+		t.Errorf("events:\n%s", events)
+	}
+	for range 3 {
+		h.Clock.Step(11 * time.Second)
+		h.decide()
+	}
+	check("later", 2, 1)
+	h.start(h.Kit)
+	h.decide()
+	check("after a restart", 2, 1)
+	h.pods("late", 2)
+	h.decide()
+	check("two more, for which there is room", 2, 1)
+	h.pods("more", 1)
+	h.decide()
+	check("one more", 3, 2)
+	h.expect()
+}
+
+// TestAForeignSizeIsRespected: nothing is written while the cloud keeps another size than the decision saw.
+func TestAForeignSizeIsRespected(t *testing.T) {
+	t.Parallel()
+	h, groups := growing(t, 0, 9)
+	groups.Set("group-web", 5)
+	h.pods("web", 1)
+	h.decide()
+	if kept, shown := h.desired(groups); kept != 5 || shown != 0 || groups.Writes() != 0 {
+		t.Errorf("the cloud keeps %d and the object shows %d after %d writes", kept, shown, groups.Writes())
+	}
+}
+
+// TestAGroupThatDoesNotGrow: one in mode observe is not written to, and what a provider refuses is told on the group.
+func TestAGroupThatDoesNotGrow(t *testing.T) {
+	t.Parallel()
+	h, groups := growing(t, 0, 9)
+	h.Kit.Groups = refusing{}
+	h.start(h.Kit)
+	h.pods("", 1)
+	h.Clock.Step(time.Second)
+	if _, err := h.loop.Reconcile(context.Background(), client.ObjectKey{}); err == nil || !strings.Contains(err.Error(), "raise node group web from 0 to 1: denied") {
+		t.Errorf("error %v", err)
+	}
+	if events := h.Events(); !slices.Contains(events, "Warning FailedToScaleUpGroup web: denied") {
+		t.Errorf("events %q", events)
+	}
+	var o tenonv1alpha1.NodeGroup
+	h.Get("web", &o)
+	o.Spec.Mode = tenonv1alpha1.ModeObserve
+	h.Must(h.API.Update(context.Background(), &o))
+	h.Kit.Groups = groups
+	h.start(h.Kit)
+	h.decide()
+	if groups.Writes() != 0 {
+		t.Error("a group in mode observe was written to")
+	}
+}
+
+// refusing is a cloud that refuses every change of a size.
+type refusing struct{}
+
+func (refusing) Resize(context.Context, string, int64, int64) error { return errors.New("denied") }

@@ -1,0 +1,66 @@
+package provisioner
+
+import (
+	"context"
+	"slices"
+
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
+	"tenon/internal/execute"
+	"tenon/internal/journal"
+	"tenon/internal/reconcile"
+)
+
+// resize raises the sizes of the groups that the plan grows, and tells the pods. The pods get no place in the ledger: the next
+// decision finds the instances among the nodes to come.
+func (l *loop) resize(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, number int64) []execute.Resized {
+	resized := l.o.Executor.Resize(ctx, p.Increases(s))
+	for i := range resized {
+		r := &resized[i]
+		l.recordResized(number, r)
+		log := reconcile.Log(ctx).WithValues("group", r.Increase.Group, "from", r.Increase.From, "to", r.Increase.To)
+		switch {
+		case r.Dropped.Code != reason.None:
+			log.Info("left out a node group that is not to grow any more", "reason", r.Dropped.Text())
+		case r.Err == nil:
+			log.Info("raised the size of a node group", "NodeGroup", r.Group.Name)
+			l.tellGrown(s, p, r)
+		}
+	}
+	return resized
+}
+
+func (l *loop) tellGrown(s *snapshot.Snapshot, p *plan.Plan, r *execute.Resized) {
+	for i := range p.Claims {
+		if c := &p.Claims[i]; c.Group == r.Increase.Group && c.Now() {
+			for _, pod := range pendingRefs(s, c.Pods) {
+				l.nominate(pod, "nodegroup/"+r.Group.Name)
+			}
+		}
+	}
+}
+
+// recordResized puts into the journal what came of an increase.
+func (l *loop) recordResized(number int64, r *execute.Resized) {
+	out := journal.Outcome{At: l.kit.Clock.Now(), Decision: number, Action: journal.ActionResize, Result: journal.Made, Why: r.Dropped.Text()}
+	if r.Group != nil {
+		out.NodePool = snapshot.GroupPool(r.Group.Name)
+	}
+	switch {
+	case r.Err != nil:
+		out.Result, out.Why = journal.Failed, r.Err.Error()
+	case !r.Done():
+		out.Result = journal.Dropped
+	}
+	l.o.Journal.Told(out)
+}
+
+// unfinished reports whether a group did not grow as decided, and the first error.
+func unfinished(resized []execute.Resized) (bool, error) {
+	at := slices.IndexFunc(resized, func(r execute.Resized) bool { return r.Err != nil })
+	if at >= 0 {
+		return true, resized[at].Err
+	}
+	return slices.ContainsFunc(resized, func(r execute.Resized) bool { return !r.Done() }), nil
+}

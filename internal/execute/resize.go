@@ -1,0 +1,95 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/internal/patch"
+	"tenon/internal/telemetry"
+)
+
+// Reasons of events on groups, as Cluster Autoscaler has them.
+const (
+	eventScaledUp = "ScaledUpGroup"
+	eventFailed   = "FailedToScaleUpGroup"
+)
+
+// Resized is what became of an increase.
+type Resized struct {
+	Increase plan.Increase
+	// Group is the object; nil if there is none any more.
+	Group *tenonv1alpha1.NodeGroup
+	// Dropped is why it was not carried out although nothing went wrong: it does not meet plan.ToResize any more.
+	Dropped reason.Cause
+	Err     error
+}
+
+// Done reports whether the cloud was asked for the size.
+func (r *Resized) Done() bool { return r.Err == nil && r.Dropped.Code == reason.None }
+
+// Resize raises the sizes of groups, each with one write. What goes wrong with one does not keep the others.
+func (e *Executor) Resize(ctx context.Context, increases []plan.Increase) []Resized {
+	out := make([]Resized, len(increases))
+	for i := range increases {
+		out[i] = e.resize(ctx, increases[i])
+	}
+	return out
+}
+
+func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
+	r := Resized{Increase: i}
+	r.Group, _ = e.world.Group(i.Group)
+	for _, need := range plan.ToResize() {
+		if r.Dropped = e.unmet(r.Group, i, need); r.Dropped.Code != reason.None {
+			return r
+		}
+	}
+	err := e.kit.Groups.Resize(ctx, i.Group, i.From, i.To)
+	if _, changed := errors.AsType[*cloud.GroupChanged](err); changed {
+		r.Dropped = reason.Cause{Code: reason.GroupChanged, Where: i.Group}
+		return r
+	}
+	if err != nil {
+		e.kit.Events.Publish(telemetry.Warning(r.Group, eventFailed, err.Error(), string(r.Group.UID)))
+		r.Err = fmt.Errorf("raise node group %s from %d to %d: %w", r.Group.Name, i.From, i.To, err)
+		return r
+	}
+	e.kit.Events.Publish(telemetry.Normal(r.Group, eventScaledUp, fmt.Sprintf("The desired size is raised from %d to %d", i.From, i.To), string(r.Group.UID), fmt.Sprint(i.To)))
+	r.Err = e.show(ctx, r.Group, i.To)
+	return r
+}
+
+// unmet is why an increase does not meet a precondition.
+func (e *Executor) unmet(g *tenonv1alpha1.NodeGroup, i plan.Increase, need plan.Precondition) reason.Cause {
+	if need != plan.GroupUnchanged {
+		panic("not a precondition of a group that is raised: " + string(need))
+	}
+	if e.kit.Groups == nil || g == nil || g.Observed() || g.DeletionTimestamp != nil || g.Status.Size == nil || g.Status.Size.Desired != i.From {
+		return reason.Cause{Code: reason.GroupChanged, Where: i.Group}
+	}
+	return reason.Cause{}
+}
+
+// show writes the new size on the object, and tells the world: the next decision counts what was asked for. If the write fails, the
+// controller that shows groups writes the size; until then the cloud refuses what is decided from the former one.
+func (e *Executor) show(ctx context.Context, g *tenonv1alpha1.NodeGroup, desired int64) error {
+	return patch.Retry(ctx, e.kit, g, func(now *tenonv1alpha1.NodeGroup) error {
+		if now.Status.Size == nil {
+			return patch.Gone(g)
+		}
+		shown := now.DeepCopy()
+		shown.Status.Size.Desired, shown.Status.Size.Since = desired, metav1.NewTime(e.kit.Clock.Now())
+		if err := patch.StatusIfUnchanged(ctx, e.kit, now, shown); err != nil {
+			return fmt.Errorf("write the size of node group %s: %w", g.Name, err)
+		}
+		e.world.Put(shown)
+		return nil
+	})
+}

@@ -1,0 +1,107 @@
+package world
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/catalog"
+	"tenon/core/order"
+	"tenon/core/snapshot"
+	"tenon/internal/ingest"
+)
+
+// groups holds the groups of instances, each as a pool. What was asked for and has not come follows from the size that the
+// cloud keeps and the nodes that there are: nothing of it is remembered.
+type groups struct {
+	all map[string]*grouped
+
+	// The last list with the instances that have no node yet, and what it was made from.
+	list    []snapshot.Node
+	from    []snapshot.Node
+	missing map[string]missing
+}
+
+// grouped is one group, with its translation.
+type grouped struct {
+	object *tenonv1alpha1.NodeGroup
+	pool   snapshot.Pool
+	offers *catalog.Catalog
+}
+
+// missing is how many instances of a group have no node, and what they will be like.
+type missing struct {
+	number int64
+	offers *catalog.Catalog
+}
+
+func newGroups() groups { return groups{all: map[string]*grouped{}} }
+
+// put reports whether something has changed that matters to decisions.
+func (r *groups) put(t *ingest.Translator, o *tenonv1alpha1.NodeGroup) bool {
+	if old := r.all[o.Name]; old != nil && sameGroup(old.object, o) {
+		old.object = o
+		return false
+	}
+	g := &grouped{object: o}
+	g.pool, g.offers = t.Group(o)
+	r.all[o.Name] = g
+	return true
+}
+
+func sameGroup(a, b *tenonv1alpha1.NodeGroup) bool {
+	return a.Generation == b.Generation && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) && a.UID == b.UID &&
+		a.Spec == b.Spec && equality.Semantic.DeepEqual(a.Status, b.Status)
+}
+
+// addPools adds the groups' pools, their catalogues and their prices.
+func (r *groups) addPools(out *snapshot.Snapshot, prices map[string]ingest.Prices) {
+	for _, name := range order.Keys(r.all) {
+		g := r.all[name]
+		pool := g.pool
+		pool.Catalog = len(out.Catalogs)
+		out.Catalogs = append(out.Catalogs, *g.offers)
+		out.Pools = append(out.Pools, pool)
+		prices[pool.Name] = ingest.Prices{Offers: g.offers}
+	}
+}
+
+// withUnderway adds to the nodes the instances that have none yet. While nothing has changed it is the same list.
+func (r *groups) withUnderway(nodes []snapshot.Node, t *ingest.Translator) []snapshot.Node {
+	if len(r.all) == 0 {
+		return nodes
+	}
+	members, now := ingest.Members(nodes), map[string]missing{}
+	for name, g := range r.all {
+		if n := t.Missing(g.object, members[g.pool.Name]); n > 0 {
+			now[name] = missing{n, g.offers}
+		}
+	}
+	if len(now) == 0 {
+		return nodes
+	}
+	if r.list != nil && one(nodes, r.from) && maps.Equal(now, r.missing) {
+		return r.list
+	}
+	list := slices.Clone(nodes)
+	for _, name := range order.Keys(now) {
+		list = append(list, t.Underway(&r.all[name].pool, now[name].offers, now[name].number)...)
+	}
+	slices.SortFunc(list, ingest.CompareNodes)
+	r.list, r.from, r.missing = list, nodes, now
+	return list
+}
+
+// Group finds the object of a group by the group's name in the cloud.
+func (w *World) Group(name string) (*tenonv1alpha1.NodeGroup, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, object := range order.Keys(w.groups.all) {
+		if g := w.groups.all[object].object; g.Spec.GroupName == name {
+			return g, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,153 @@
+package world_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	testclock "k8s.io/utils/clock/testing"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/snapshot"
+	"tenon/internal/ingest"
+	"tenon/internal/testing/randomcluster"
+	"tenon/internal/world"
+)
+
+// webGroup is a group in mode native that the cloud keeps at a size.
+func webGroup(desired int64, change ...func(*tenonv1alpha1.NodeGroup)) *tenonv1alpha1.NodeGroup {
+	room := corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("16Gi"), "pods": resource.MustParse("58")}
+	g := &tenonv1alpha1.NodeGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "Web", Mode: tenonv1alpha1.ModeNative},
+		Status: tenonv1alpha1.NodeGroupStatus{
+			Size: &tenonv1alpha1.NodeGroupSize{Max: 9, Desired: desired}, Instances: &tenonv1alpha1.NodeGroupInstances{Total: 1, Ready: 1},
+			InstanceTypes: []string{"m5.xlarge"}, Zones: []string{"a"}, Price: &tenonv1alpha1.NodeGroupPrice{PerNode: "0.192"},
+			Template: &tenonv1alpha1.NodeGroupTemplate{Capacity: room, Allocatable: room},
+		},
+	}
+	for _, c := range change {
+		c(g)
+	}
+	return g
+}
+
+// webNode is a node of the group, which has joined or starts.
+func webNode(name string, joined bool) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Annotations: map[string]string{tenonv1alpha1.AnnotationGroup: "web"}, CreationTimestamp: metav1.NewTime(randomcluster.Now),
+	}}
+	n.Status.Capacity = corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("16Gi"), "pods": resource.MustParse("58")}
+	if joined {
+		n.Annotations[tenonv1alpha1.AnnotationJoined] = "true"
+	} else {
+		n.Spec.Taints = []corev1.Taint{{Key: "node.kubernetes.io/not-ready", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	return n
+}
+
+// TestGroups compares the picture of a group and its nodes with what ingest.Build makes of them: instances that the cloud was
+// asked for and that have no node count as nodes to come.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	leaving := webNode("b", true)
+	leaving.DeletionTimestamp, leaving.Finalizers = &metav1.Time{Time: randomcluster.Now}, []string{"x/y"}
+	cases := map[string]struct {
+		group *tenonv1alpha1.NodeGroup
+		nodes []*corev1.Node
+		want  string
+	}{
+		"one of three is there":                  {webGroup(3), []*corev1.Node{webNode("b", true)}, "b initialized 0.192, nodegroup/web/1 unborn 0.192, nodegroup/web/2 unborn 0.192"},
+		"one starts, without its taint":          {webGroup(1), []*corev1.Node{webNode("b", false)}, "b 0.192"},
+		"more are there than were asked for":     {webGroup(0), []*corev1.Node{webNode("b", true)}, "b initialized 0.192"},
+		"one is replaced by the cloud":           {webGroup(1), []*corev1.Node{leaving}, "b initialized leaving 0.192, nodegroup/web/1 unborn 0.192"},
+		"nodes of an observed group are counted": {webGroup(2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = "" }), nil, "nodegroup/web/1 unborn 0.192"},
+		"nothing is known of the group":          {webGroup(3, func(g *tenonv1alpha1.NodeGroup) { g.Status.Size = nil }), []*corev1.Node{webNode("b", true)}, "b initialized 0"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := (&randomcluster.Cluster{}).Options()
+			options.Files = false
+			w := world.New(options, testclock.NewFakePassiveClock(randomcluster.Now))
+			objects := &ingest.Objects{NodeGroups: []*tenonv1alpha1.NodeGroup{tc.group}, Nodes: tc.nodes}
+			w.Put(tc.group)
+			for _, n := range tc.nodes {
+				w.Put(n)
+			}
+			got := w.Picture(world.Moment{Now: randomcluster.Now, Settings: options.Settings}).Snapshot
+			options.Now = randomcluster.Now
+			if diff := cmp.Diff(content(t, ingest.Build(objects, options)), content(t, got)); diff != "" {
+				t.Errorf("picture (-built +world):\n%s", diff)
+			}
+			if text := nodesOf(got); text != tc.want {
+				t.Errorf("nodes %s, want %s", text, tc.want)
+			}
+		})
+	}
+}
+
+func nodesOf(s *snapshot.Snapshot) string {
+	out := ""
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if out != "" {
+			out += ", "
+		}
+		out += n.Name
+		for _, flag := range []struct {
+			name string
+			is   bool
+		}{{"initialized", n.Initialized}, {"leaving", n.Leaving}, {"unborn", n.Life.Unborn}, {"tainted", len(n.Taints) > 0}} {
+			if flag.is {
+				out += " " + flag.name
+			}
+		}
+		out += fmt.Sprint(" ", n.Price)
+	}
+	return out
+}
+
+// TestGroupsChange: a reader sees the same picture while a group stays as it is, and another one when the cloud keeps another
+// size, when a node joins, and when the group goes. What a status says of conditions again is no change.
+func TestGroupsChange(t *testing.T) {
+	t.Parallel()
+	options := (&randomcluster.Cluster{}).Options()
+	w := world.New(options, testclock.NewFakePassiveClock(randomcluster.Now))
+	r, wakes := w.Reader(), 0
+	w.Subscribe(func() { wakes++ })
+	now := randomcluster.Now
+	look := func() (string, bool) {
+		now = now.Add(time.Second)
+		p := r.Picture(world.Moment{Now: now, Settings: options.Settings})
+		return nodesOf(p.Snapshot), p.Same
+	}
+	steps := []struct {
+		name  string
+		do    func()
+		nodes string
+		same  bool
+		wakes int
+	}{
+		{"a group", func() { w.Put(webGroup(1)) }, "nodegroup/web/1 unborn 0.192", false, 1},
+		{"again", func() { w.Put(webGroup(1)) }, "nodegroup/web/1 unborn 0.192", true, 0},
+		{"it grows", func() { w.Put(webGroup(2)) }, "nodegroup/web/1 unborn 0.192, nodegroup/web/2 unborn 0.192", false, 1},
+		{"one joins", func() { w.Put(webNode("b", true)) }, "b initialized 0.192, nodegroup/web/1 unborn 0.192", false, 1},
+		{"it goes", func() { w.Remove(webGroup(3)) }, "b initialized 0", false, 1},
+	}
+	for _, step := range steps {
+		before := wakes
+		step.do()
+		nodes, same := look()
+		if nodes != step.nodes || same != step.same || wakes-before != step.wakes {
+			t.Errorf("%s: nodes %s, the same %t, %d wakes; want %s, %t, %d", step.name, nodes, same, wakes-before, step.nodes, step.same, step.wakes)
+		}
+	}
+	w.Put(webGroup(1))
+	if g, found := w.Group("Web"); !found || g.Name != "web" {
+		t.Errorf("the group is not found by its name in the cloud: %v", g)
+	}
+}
