@@ -41,6 +41,10 @@ var unreached = map[string]string{
 	"patch pods/status":                                 "nominations of pods whose nodes open at the same time: lab/stopwatch",
 	"get nodepools.karpenter.sh":                        "roll-outs and static pools: stories, pool_test.go",
 	"get nodes":                                         "claims whose node never joined",
+	"create nodegroups.tenon.sh":                        "Auto Scaling groups that are found: lab/aws",
+	"delete nodegroups.tenon.sh":                        "Auto Scaling groups that are found: lab/aws",
+	"get nodegroups.tenon.sh":                           "Auto Scaling groups that are found: lab/aws",
+	"patch nodegroups/status.tenon.sh":                  "Auto Scaling groups that are found: lab/aws",
 }
 
 // TestRightsAreUsed has Tenon buy nodes, drain one and give the others up, under the token and the
@@ -49,7 +53,7 @@ var unreached = map[string]string{
 func TestRightsAreUsed(t *testing.T) {
 	t.Parallel()
 	lab := labtest.Own(t, labtest.Options{Controller: "tenon", Audit: true, Settings: []string{
-		"FEATURE_GATES=NodeOverlay=true,CapacityBuffer=true",
+		"FEATURE_GATES=NodeOverlay=true,CapacityBuffer=true,NodeGroups=true",
 		`SCHEDULER_CONFIG={"podTopologySpread": {"defaultConstraints": [{"maxSkew": 5, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}]}}`,
 	}})
 	for _, file := range []string{"basic.yaml", "inflate.yaml"} {
