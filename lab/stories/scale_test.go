@@ -14,8 +14,12 @@ import (
 // Five pods get one node that fits the pool. After they are deleted, no more nodes are bought.
 func TestScaleUpAndDown(t *testing.T) {
 	s := tell(t)
-	s.apply("basic.yaml", "inflate.yaml")
+	// The pool comes after the pods: on a busy machine they are created seconds apart, and Tenon would
+	// decide about the first ones alone.
+	s.apply("inflate.yaml")
 	s.Scale("inflate", 5)
+	s.pending("inflate", 5)
+	s.apply("basic.yaml")
 	pods := s.Running("inflate", 5)
 	claims := s.claims()
 	if len(claims) != 1 {
