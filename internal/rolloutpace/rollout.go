@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
@@ -51,10 +52,11 @@ type Rollouts struct {
 	written map[types.UID]note
 }
 
-// note is a state that was written at a time.
+// note is a state that was written at a time, in this version of the pool.
 type note struct {
-	text string
-	at   time.Time
+	text    string
+	version string
+	at      time.Time
 }
 
 // lag is for how long a cache may be behind what was written here. After that what it
@@ -95,19 +97,22 @@ func (r *Rollouts) Look(ctx context.Context, pool *karpenterv1.NodePool) (State,
 	return r.known(pool).For(goal, r.kit.Clock.Now()), nil
 }
 
-// known is the state that was written last.
+// known is the state that was written last. A pool that is as new as what was written here shows it itself:
+// a watch may tell of a write before the writer hears that it has succeeded.
 func (r *Rollouts) known(pool *karpenterv1.NodePool) State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last, wrote := r.written[pool.UID]
-	if !wrote {
-		return read(pool.Annotations[Annotation])
+	if wrote && r.kit.Clock.Since(last.at) <= lag && older(pool.ResourceVersion, last.version) {
+		return read(last.text)
 	}
-	if last.text == pool.Annotations[Annotation] || r.kit.Clock.Since(last.at) > lag {
-		delete(r.written, pool.UID)
-		return read(pool.Annotations[Annotation])
-	}
-	return read(last.text)
+	return read(pool.Annotations[Annotation])
+}
+
+// older compares two versions of an object. A version that cannot be read is no older one.
+func older(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err == nil && order < 0
 }
 
 func (r *Rollouts) goal(ctx context.Context, pool *karpenterv1.NodePool) (string, error) {
@@ -212,6 +217,6 @@ func (r *Rollouts) write(ctx context.Context, pool *karpenterv1.NodePool, text s
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.written, func(_ types.UID, n note) bool { return now.Sub(n.at) > lag })
-	r.written[pool.UID] = note{text, now}
+	r.written[pool.UID] = note{text, changed.ResourceVersion, now}
 	return nil
 }

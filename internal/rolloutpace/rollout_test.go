@@ -125,6 +125,21 @@ func TestSlowCache(t *testing.T) {
 	}
 }
 
+// TestANewerPoolCounts: a pool that is newer than what was written here shows how its roll-out stands, also if
+// the cache never showed what was written here. So it is where the watch tells of a write before its writer
+// hears that it has succeeded.
+func TestANewerPoolCounts(t *testing.T) {
+	t.Parallel()
+	r := harness.New(t, memory.Options{}, harness.Pool("web"), nodeClass("ami-1", "True"))
+	rollouts, other := rolloutpace.New(r.Kit), rolloutpace.New(r.Kit)
+	begun := replacing(r, "a")
+	r.Must(rollouts.Begun(t.Context(), begun))
+	r.Must(other.Ended(t.Context(), begun, "gone"))
+	if state, err := rollouts.Look(t.Context(), pool(r)); err != nil || state.Pause == nil {
+		t.Errorf("the failure is written on the pool: %+v, %v", state, err)
+	}
+}
+
 // TestOvertaken: two commands that end at the same time both count, and trouble with the
 // API server is told.
 func TestOvertaken(t *testing.T) {
