@@ -127,7 +127,7 @@ func (w *Watch) judgePurchase(claim *karpenterv1.NodeClaim) {
 	if !plain || len(wishes) == 0 {
 		return
 	}
-	if rooms := w.rooms(lately); len(rooms) > 0 {
+	if rooms := slices.DeleteFunc(w.rooms(lately), func(r *room) bool { return r.edited }); len(rooms) > 0 {
 		if where := placeAll(wishes, rooms); where != "" {
 			w.beside.needless[claim.Name] = where
 		}
@@ -241,8 +241,9 @@ func demand(pod *corev1.Pod) space {
 
 // room is a node in service, with its free room.
 type room struct {
-	node *corev1.Node
-	free space
+	node   *corev1.Node
+	free   space
+	edited bool // by a user, so that Tenon may not see it as room
 }
 
 // rooms returns nodes without taints, by name, that have been in service for some time, with the room that
@@ -255,7 +256,7 @@ func (w *Watch) rooms(served time.Duration) []*room {
 			continue
 		}
 		claim := w.claimFor(node)
-		if claim == nil || w.announced[idOf(claim)] || w.goes(node.Name) || w.goesBy(claim) != nil || w.meddled(claim.Name) || !w.serves(claim) {
+		if claim == nil || w.announced[idOf(claim)] || w.goes(node.Name) || w.goesBy(claim) != nil || !w.serves(claim) {
 			continue
 		}
 		free := space{node.Status.Allocatable.Cpu().MilliValue(), node.Status.Allocatable.Memory().Value(), node.Status.Allocatable.Pods().Value()}
@@ -264,7 +265,7 @@ func (w *Watch) rooms(served time.Duration) []*room {
 				free = free.less(demand(pod))
 			}
 		}
-		rooms = append(rooms, &room{node, free})
+		rooms = append(rooms, &room{node, free, w.meddled(claim.Name)})
 	}
 	return rooms
 }

@@ -76,7 +76,7 @@ func (w *Watch) buffersAtRest() {
 		case c.Status == "True" && plain(pods[0]):
 			roomy = append(roomy, pods...)
 		case c.Status == "True":
-		case !strings.Contains(c.Message, " failed: ") || pods[0].Annotations[Infeasible] == "" && !w.limitsReached(pods[0]):
+		case !strings.Contains(c.Message, " failed: ") || pods[0].Annotations[Infeasible] == "" && !w.limitsReached(pods[0]) && !w.limitsAwaited():
 			w.report(RestBuffers, "buffer %s has no room for %d pods: %s %s", b.Name, len(pods), c.Reason, c.Message)
 		}
 	}

@@ -59,12 +59,30 @@ func buffered() map[string]example {
 			s.watch.AtRest()
 		}
 	}
+	// A pod for 200 cores waits for a pool that may have 100 or, without a limit, any number of them.
+	awaits := func(limited bool) func(*fixture) {
+		return func(s *fixture) {
+			if limited {
+				s.limit("100")
+			}
+			s.roomy("a")
+			s.buffer("3", "False", "0/2 virtual pods required new capacity, 2 failed: pool default: pods wait for what its limits leave")
+			s.pod("waits", "", asking("200"))
+			s.pass(time.Hour)
+			s.watch.AtRest()
+		}
+	}
 	const lacks = "0/2 virtual pods required new capacity, 2 failed: pool default: all available instance types exceed limits"
 	return map[string]example{
 		"at rest, a buffer that says nothing":             {invariant.RestBuffers, says("1", "", ""), says("1", "True", "All fit")},
 		"at rest, a buffer that has not the room it says": {invariant.RestBuffers, says("3", "True", "All fit"), says("2", "True", "All fit")},
-		"at rest, a buffer without room and limit":        {invariant.RestBuffers, says("3", "False", lacks), says("1", "True", "All fit")},
-		"at rest, a pod beside a node without pods":       {invariant.RestYields, waits(false), waits(true)},
+		"at rest, a buffer that has its room on a node whose claim a user edited": {invariant.RestBuffers, says("3", "True", "All fit"), func(s *fixture) {
+			s.watch.Meddled = func(string) bool { return true }
+			says("2", "True", "All fit")(s)
+		}},
+		"at rest, a buffer without room and limit":         {invariant.RestBuffers, says("3", "False", lacks), says("1", "True", "All fit")},
+		"at rest, a buffer without room and awaited limit": {invariant.RestBuffers, awaits(false), awaits(true)},
+		"at rest, a pod beside a node without pods":        {invariant.RestYields, waits(false), waits(true)},
 		"at rest, a pod beside a node that the budget of its pool keeps": {invariant.RestYields, waits(false), func(s *fixture) {
 			s.pace()
 			s.illNode("b")

@@ -215,6 +215,22 @@ func (w *Watch) limitsReached(pod *corev1.Pod) bool {
 	})
 }
 
+// limitsAwaited reports whether every pool has a limit, and a pod that machines exist for waits. At rest it waits
+// for what the limits leave, which buffers must not take from it.
+func (w *Watch) limitsAwaited() bool {
+	for _, pool := range store.All[*karpenterv1.NodePool](w.Store) {
+		if _, has := pool.Spec.Limits[corev1.ResourceCPU]; !has {
+			return false
+		}
+	}
+	for _, pod := range w.podsOn[""] { // the order does not matter
+		if !finished(pod) && !daemon(pod) && pod.Annotations[Infeasible] == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // has returns how much CPU the machines of a pool have.
 func (w *Watch) has(pool string) int64 {
 	var cpu int64
