@@ -290,6 +290,11 @@ func plain(value any) any {
 }
 
 func writeRowsJSON(to io.Writer, columns []topColumn, rows [][]any) error {
+	return writeJSON(to, objects(columns, rows))
+}
+
+// objects are rows as programs read them, by the names of their columns.
+func objects(columns []topColumn, rows [][]any) []map[string]any {
 	list := make([]map[string]any, len(rows))
 	for i, row := range rows {
 		list[i] = map[string]any{}
@@ -297,9 +302,13 @@ func writeRowsJSON(to io.Writer, columns []topColumn, rows [][]any) error {
 			list[i][columns[at].name] = plain(value)
 		}
 	}
+	return list
+}
+
+func writeJSON(to io.Writer, value any) error {
 	encoder := json.NewEncoder(to)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(list); err != nil {
+	if err := encoder.Encode(value); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}
 	return nil

@@ -33,7 +33,7 @@ import (
 type viewFlags struct {
 	kubeconfig, context            string
 	resources, labels              []string
-	selector, sort, style          string
+	selector, sort, style, output  string
 	unpriced, classic, ascii, once bool
 	attribution, version           bool
 }
@@ -61,7 +61,8 @@ When the output is no terminal, or with --once, one picture is printed.`,
   tenon view --context staging --resources cpu,memory,nvidia.com/gpu
   tenon view --node-selector karpenter.sh/nodepool=default --extra-labels topology.kubernetes.io/zone
   tenon view --classic --node-sort eks-node-viewer/node-cpu-usage=dsc
-  tenon view --once | head`,
+  tenon view --once | head
+  tenon view -o json | jq '.nodes[] | {name, price}'`,
 		Args: noArguments,
 	}
 	flags := cmd.Flags()
@@ -77,6 +78,7 @@ When the output is no terminal, or with --once, one picture is printed.`,
 	flags.BoolVar(&f.classic, "classic", false, "look like eks-node-viewer")
 	flags.BoolVar(&f.ascii, "ascii", false, "draw bars with letters that every terminal has")
 	flags.BoolVar(&f.once, "once", false, "print one picture and end")
+	flags.StringVarP(&f.output, "output", "o", topTable, "format of --once: table (the picture), json, csv or prom; all but table imply --once")
 	flags.BoolVar(&f.attribution, "attribution", false, "say where prices are from and under which licences the viewer's libraries are, and end")
 	flags.BoolVarP(&f.version, "version", "v", false, "print the version and end")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -135,6 +137,9 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 		fmt.Fprint(w.Out, attribution)
 		return nil
 	}
+	if !slices.Contains(viewOutputs, f.output) {
+		return fmt.Errorf("unknown output format %q; use %s", f.output, strings.Join(viewOutputs, ", "))
+	}
 	options, err := f.options(w)
 	if err != nil {
 		return err
@@ -151,6 +156,9 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
+	if f.output != topTable {
+		return writeFleet(w, f.output, options, following.Watch)
+	}
 	if on := screen.Of(w.Out, w.LookupEnv); f.once || !on.Terminal {
 		return printOnce(w, options, following.Watch, on)
 	}

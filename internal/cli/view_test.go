@@ -58,6 +58,38 @@ func TestViewOnceShowsAnyCluster(t *testing.T) {
 	}
 }
 
+// TestViewOnceForPrograms checks each format for programs: labels asked for are columns, and prices can be off.
+func TestViewOnceForPrograms(t *testing.T) {
+	t.Parallel()
+	kubeconfig := lonely(t)
+	for flags, want := range map[string][]string{
+		"-o csv --extra-labels topology.kubernetes.io/zone": {"name,pool,type,zone,", "worker-1,,m5.large,us-west-2a,on-demand,0,2,0,8589934592,0,0.096,", ",us-west-2a\n"},
+		"-o prom": {"# TYPE tenon_view_node_price_per_hour gauge\ntenon_view_node_price_per_hour{node=\"worker-1\",pool=\"\",type=\"m5.large\",zone=\"us-west-2a\",capacity=\"on-demand\"} 0.096\n", "\ntenon_view_pending_pods 1\n"},
+	} {
+		got := run(t, nil, append([]string{"view", "--kubeconfig", kubeconfig}, strings.Fields(flags)...)...)
+		for _, part := range want {
+			if got.status != 0 || !strings.Contains(got.out, part) {
+				t.Errorf("%s: status %d, the output lacks %q:\n%s%s", flags, got.status, part, got.out, got.err)
+			}
+		}
+	}
+	got := run(t, nil, "view", "-o", "json", "--disable-pricing", "--kubeconfig", kubeconfig)
+	var fleet struct {
+		Version               int
+		Cluster               string
+		Nodes, Pools, Pending []map[string]any
+	}
+	if err := json.Unmarshal([]byte(got.out), &fleet); err != nil {
+		t.Fatalf("status %d: %v\n%s%s", got.status, err, got.out, got.err)
+	}
+	if fleet.Version != 1 || fleet.Cluster != "small" || len(fleet.Nodes) != 1 || len(fleet.Pending) != 1 || fleet.Nodes[0]["name"] != "worker-1" {
+		t.Errorf("the fleet is %+v", fleet)
+	}
+	if price, there := fleet.Nodes[0]["price"]; there {
+		t.Errorf("prices are off, and the node has one: %v", price)
+	}
+}
+
 // TestViewReadsTheFileOfEksNodeViewer checks that flags beat the file, and the file what is usual.
 func TestViewReadsTheFileOfEksNodeViewer(t *testing.T) {
 	t.Parallel()
@@ -76,6 +108,7 @@ func TestViewTeachesMistakes(t *testing.T) {
 	t.Parallel()
 	for flags, want := range map[string]string{
 		"--style green":               "three colours",
+		"-o yaml":                     "table, json, csv, prom",
 		"--node-selector a==b==c":     "--node-selector",
 		"--kubeconfig /no/such/file":  "--kubeconfig",
 		"--style #zzzzzz,#000000,#00": "is not a colour",

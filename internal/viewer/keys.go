@@ -169,6 +169,10 @@ func (m *Model) click(x, y int) {
 		return
 	}
 	t := m.current()
+	if y == t.from-1 {
+		t.sortAt(x)
+		return
+	}
 	at := y - t.from
 	if at < 0 || at >= t.shown {
 		return
@@ -203,7 +207,7 @@ func (m *Model) helpText() string {
 		"  s                   sort by the next column",
 		"  S                   turn the order around",
 		"  g                   nodes by pool, or all in one list",
-		"  mouse               wheel scrolls, a click chooses, a second one opens",
+		"  mouse               wheel scrolls, clicks choose and open, titles sort",
 		"  q, ctrl+c           quit", "",
 		"  Bars show what pods request of what is allocatable; the shaded part are daemons.",
 		"  A month has 730 hours. Prices are those that the controller publishes, else list prices.", "",

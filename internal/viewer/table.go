@@ -32,6 +32,7 @@ type table struct {
 	shown  int // how many rows were drawn last
 	from   int // the line of the screen on which the first of them is
 	names  []string
+	ends   []int // where on the screen the title of each column ends
 }
 
 // set replaces the rows. The cursor stays on its row if that still exists.
@@ -75,6 +76,18 @@ func (t *table) find(text string) bool {
 	return false
 }
 
+// sortAt sorts by the column whose title is at x. The title of the column that already sorts turns the order around.
+func (t *table) sortAt(x int) {
+	at := slices.IndexFunc(t.ends, func(end int) bool { return x < end })
+	switch {
+	case at < 0 || x < len(marker):
+	case t.names[at] == t.sort:
+		t.down = !t.down
+	default:
+		t.sort, t.down = t.names[at], false
+	}
+}
+
 // fit returns the columns that have room, chosen by rank, in their order.
 func fit(columns []column, width int) []column {
 	byRank := slices.Clone(columns)
@@ -114,11 +127,13 @@ const marker = "  "
 // lines draws the table, its titles first.
 func (t *table) lines(columns []column, width, height, from int, s Style) []string {
 	columns = fit(columns, width)
-	t.names = t.names[:0]
+	t.names, t.ends = t.names[:0], t.ends[:0]
 	var titles strings.Builder
 	titles.WriteString(marker)
+	end := len(marker)
 	for _, c := range columns {
-		t.names = append(t.names, c.name)
+		end += c.width + 1
+		t.names, t.ends = append(t.names, c.name), append(t.ends, end)
 		name := c.name
 		if c.name == t.sort {
 			name += s.arrow(t.down)

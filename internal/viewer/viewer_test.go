@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -248,6 +249,35 @@ func TestMouse(t *testing.T) {
 	m.Update(tea.MouseClickMsg{X: 1 + len("[1 Nodes (6)]"), Y: tabLine})
 	if m.tab != poolsTab || m.detail != "" {
 		t.Errorf("a click on the pools shows page %d", m.tab)
+	}
+}
+
+// TestAClickOnATitleSorts checks that a click on a column's title sorts by it, and the next one turns the order around.
+func TestAClickOnATitleSorts(t *testing.T) {
+	t.Parallel()
+	m := shown(options(), 80, 24, "g")
+	titles := m.current().from - 1
+	price := strings.Index(strings.Split(ansi.Strip(m.Text()), "\n")[titles], "PRICE/H")
+	order := func() []float64 {
+		m.Update(tea.MouseClickMsg{X: price, Y: titles})
+		m.Text()
+		var out []float64
+		for _, r := range m.current().rows {
+			out = append(out, m.fleet.Find(r.id).Price.Float())
+		}
+		return out
+	}
+	up := order()
+	down := order()
+	if m.current().sort != "PRICE/H" || !slices.IsSorted(up) || up[0] == up[len(up)-1] {
+		t.Errorf("sorted by %s: %v", m.current().sort, up)
+	}
+	if slices.Reverse(down); !slices.IsSorted(down) {
+		t.Errorf("the second click left %v in the order of prices", down)
+	}
+	m.Update(tea.MouseClickMsg{X: 0, Y: titles})
+	if m.current().sort != "PRICE/H" {
+		t.Errorf("a click beside the titles sorts by %s", m.current().sort)
 	}
 }
 
