@@ -34,6 +34,7 @@ type ledger struct {
 	nominations     map[types.UID]*nominated       // what we wrote into pods, see NominationsFor
 	toRecheck       map[types.UID]key              // pods whose nomination is to be looked at again
 	foreign         map[key]struct{}               // pods with nominations that are not known to be ours
+	inherited       map[types.UID]key              // pods with nominations of an earlier process, until the next decision
 	landed, strayed int                            // see Placements
 	progress        time.Time                      // when a pod with a place was last bound
 	lost            map[types.UID]time.Time        // when pods without a node first lost their places
@@ -48,7 +49,7 @@ type placedPod struct {
 
 func newLedger() ledger {
 	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]placedPod{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, crowded: map[string]bool{},
-		shapes: map[snapshot.TemplateIndex]int{}, nominations: map[types.UID]*nominated{}, toRecheck: map[types.UID]key{}, foreign: map[key]struct{}{}, lost: map[types.UID]time.Time{}}
+		shapes: map[snapshot.TemplateIndex]int{}, nominations: map[types.UID]*nominated{}, toRecheck: map[types.UID]key{}, foreign: map[key]struct{}{}, inherited: map[types.UID]key{}, lost: map[types.UID]time.Time{}}
 }
 
 // patience is how long a pod keeps its place on a node that is ready for it. It restarts whenever a pod

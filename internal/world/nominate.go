@@ -211,11 +211,16 @@ func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
 
 // adopt treats nominations that the scheduler cannot have written as ours: the scheduler nominates a pod
 // only for a node on which pods of lower priority make room. An earlier process or another autoscaler may
-// have written them; a pod that was left alone because of them would wait for ever.
+// have written them; a pod that was left alone because of them would wait for ever. The next decision may give
+// the pod that place again. If it does not, the nomination is taken back, because it keeps the node's room
+// from other pods.
 func (w *World) adopt() {
-	if len(w.ledger.foreign) == 0 {
-		return
+	for uid, k := range w.ledger.inherited {
+		if !w.ledger.hasPlace(uid) {
+			w.recheckNomination(uid, k)
+		}
 	}
+	clear(w.ledger.inherited)
 	keys := slices.SortedFunc(maps.Keys(w.ledger.foreign), compareKeys)
 	clear(w.ledger.foreign)
 	for _, k := range keys {
@@ -228,6 +233,7 @@ func (w *World) adopt() {
 			continue
 		}
 		w.ledger.nominations[pod.UID] = &nominated{node: node, seen: true, nodes: []string{node}}
+		w.ledger.inherited[pod.UID] = k
 		w.putPod(pod)
 	}
 }

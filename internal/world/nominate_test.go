@@ -172,15 +172,17 @@ func TestNominationsAreToldApart(t *testing.T) {
 }
 
 // After a restart a nomination counts as ours if no pod on the node could make room for the pod, which
-// then waits for a place. A nomination by which the scheduler drives others away is respected.
+// then waits for a place. If the next decision gives it none, the nomination is taken back, because it keeps
+// the room from other pods. A nomination by which the scheduler drives others away is respected.
 func TestNominationsOfAnEarlierProcess(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		priority int32
-		waits    bool
+		priority  int32
+		waits     bool
+		takenBack int
 	}{
-		"no pod can be driven away": {0, true},
-		"one can be driven away":    {-1, false},
+		"no pod can be driven away": {0, true, 1},
+		"one can be driven away":    {-1, false, 0},
 	} {
 		w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
 		nominated, resident := pod(1, ""), pod(2, "node-0")
@@ -192,6 +194,13 @@ func TestNominationsOfAnEarlierProcess(t *testing.T) {
 		w.Settle(noon)
 		if _, waits := w.WaitingSince(nominated.Namespace, nominated.Name); waits != c.waits {
 			t.Errorf("%s: the pod waits: %t", name, waits)
+		}
+		if early := w.Corrections(); len(early) > 0 {
+			t.Errorf("%s: taken back before a decision: %v", name, early)
+		}
+		w.Settle(noon)
+		if got := w.Corrections(); len(got) != c.takenBack || len(got) > 0 && got[0].Node != "" {
+			t.Errorf("%s: nominations are corrected: %v", name, got)
 		}
 	}
 }
