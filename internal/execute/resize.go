@@ -71,7 +71,7 @@ func (e *Executor) unmet(g *tenonv1alpha1.NodeGroup, i plan.Increase, need plan.
 	if need != plan.GroupUnchanged {
 		panic("not a precondition of a group that is raised: " + string(need))
 	}
-	if e.kit.Groups == nil || g == nil || g.Observed() || g.DeletionTimestamp != nil || g.Status.Size == nil || g.Status.Size.Desired != i.From {
+	if e.kit.Groups == nil || g == nil || g.Observed() || !g.Free() || g.DeletionTimestamp != nil || g.Status.Size == nil || g.Status.Size.Desired != i.From {
 		return reason.Cause{Code: reason.GroupChanged, Where: i.Group}
 	}
 	return reason.Cause{}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -106,6 +107,9 @@ func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 			return reason.Unready{Code: reason.NotReady, Message: cmp.Or(c.Message, c.Reason)}
 		}
 	}
+	if !g.Free() && !t.options.Files {
+		return reason.Unready{Code: reason.NotReady, Message: foreign(g)}
+	}
 	if g.Status.Size == nil || g.Status.Template == nil {
 		return reason.Unready{Code: reason.NotReady, Message: "its size, or what its next node has, is not known yet"}
 	}
@@ -113,6 +117,14 @@ func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 		return reason.Unready{Code: reason.NotReady, Message: "what its next node costs is not known"}
 	}
 	return reason.Unready{}
+}
+
+// foreign is why it is not known that no other autoscaler changes the group.
+func foreign(g *tenonv1alpha1.NodeGroup) string {
+	if c := meta.FindStatusCondition(g.Status.Conditions, tenonv1alpha1.ConditionForeignAutoscaler); c != nil {
+		return cmp.Or(c.Message, c.Reason)
+	}
+	return "it is not known yet whether a Cluster Autoscaler changes the group"
 }
 
 // groupPrice is what the next node of a group costs an hour at most, if that is known.

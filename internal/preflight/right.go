@@ -78,7 +78,8 @@ func Rights(s settings.Settings, namespace string) []Right {
 	}
 	if s.FeatureGates.NodeGroups {
 		rules = append(rules, rule{group: "tenon.sh", resources: "nodegroups", verbs: "get list watch create delete"},
-			rule{group: "tenon.sh", resources: "nodegroups/status", verbs: "patch"})
+			rule{group: "tenon.sh", resources: "nodegroups/status", verbs: "patch"},
+			rule{group: "coordination.k8s.io", resources: "leases", verbs: "get", namespace: "kube-system", name: "cluster-autoscaler"})
 	}
 	if s.DashboardListen != "" {
 		rules = append(rules, rule{resources: "events", verbs: "list watch"})

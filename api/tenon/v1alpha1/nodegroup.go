@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -41,6 +42,8 @@ const (
 	ConditionHealthy = "Healthy"
 	// ConditionUnhindered: nothing is known that works against a change of the group's size.
 	ConditionUnhindered = "Unhindered"
+	// ConditionForeignAutoscaler: a Cluster Autoscaler is alive that may change the group. Until it is False, Tenon does not.
+	ConditionForeignAutoscaler = "ForeignAutoscalerActive"
 )
 
 // NodeGroup shows a group of instances that the cloud keeps at a size, such as an Auto Scaling group. Tenon makes one
@@ -186,6 +189,11 @@ type NodeGroupList struct {
 
 // Observed reports whether the group may not be changed.
 func (g *NodeGroup) Observed() bool { return g.Spec.Mode == "" || g.Spec.Mode == ModeObserve }
+
+// Free reports whether it is known that no other autoscaler changes the group.
+func (g *NodeGroup) Free() bool {
+	return meta.IsStatusConditionFalse(g.Status.Conditions, ConditionForeignAutoscaler)
+}
 
 // SetDefaults fills in what the API server would, for objects that come from a file.
 func (g *NodeGroup) SetDefaults() {

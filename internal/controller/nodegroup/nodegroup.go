@@ -51,6 +51,7 @@ func New(kit reconcile.Kit, groups cloud.GroupReader) reconcile.Controller {
 type seen struct {
 	groups  []cloud.Group
 	err     error // the cloud did not say which groups there are
+	foreign foreign
 	objects map[string]*tenonv1alpha1.NodeGroup
 	nodes   map[string]*corev1.Node // by provider ID
 }
@@ -72,6 +73,7 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 		result, err := w.write(ctx, &s, g.Name, func(o *tenonv1alpha1.NodeGroup) {
 			w.tellForeign(o, g)
 			tell(o, g, s.nodes, w.kit.Clock.Now())
+			tellActive(o, &s.foreign, w.kit.Clock.Now())
 			if settling(o) {
 				again = again.Sooner(reconcile.In(soon))
 			}
@@ -98,6 +100,7 @@ func (w watcher) look(ctx context.Context) (seen, error) {
 	for i := range nodes.Items {
 		s.nodes[nodes.Items[i].Spec.ProviderID] = &nodes.Items[i]
 	}
+	s.foreign = w.lookForeign(ctx)
 	s.groups, s.err = w.groups.Groups(ctx)
 	return s, nil
 }
@@ -147,7 +150,10 @@ func (w watcher) tellUnread(ctx context.Context, s *seen) (reconcile.Result, err
 	slices.Sort(names)
 	again, wrong := reconcile.In(period), []error(nil)
 	for _, name := range slices.Compact(names) {
-		result, err := w.write(ctx, s, name, func(o *tenonv1alpha1.NodeGroup) { tellUnread(o, s.err, w.kit.Clock.Now()) })
+		result, err := w.write(ctx, s, name, func(o *tenonv1alpha1.NodeGroup) {
+			tellUnread(o, s.err, w.kit.Clock.Now())
+			tellActive(o, &s.foreign, w.kit.Clock.Now())
+		})
 		again, wrong = again.Sooner(result), append(wrong, err)
 	}
 	return again, errors.Join(wrong...)

@@ -32,6 +32,7 @@ func group(name string, desired, ceiling int64) *tenonv1alpha1.NodeGroup {
 	for _, c := range []string{tenonv1alpha1.ConditionGroupFound, tenonv1alpha1.ConditionSupported, tenonv1alpha1.ConditionTemplateKnown, tenonv1alpha1.ConditionHealthy} {
 		g.Status.Conditions = append(g.Status.Conditions, metav1.Condition{Type: c, Status: metav1.ConditionTrue, Reason: c})
 	}
+	g.Status.Conditions = append(g.Status.Conditions, metav1.Condition{Type: tenonv1alpha1.ConditionForeignAutoscaler, Status: metav1.ConditionFalse, Reason: "NoneSeen"})
 	return g
 }
 

@@ -1,0 +1,157 @@
+package nodegroup
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/api/condition"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/internal/reconcile"
+)
+
+// Cluster Autoscaler is known by the name of its program, and by the Lease that it holds unless its flags say otherwise.
+const (
+	program        = "cluster-autoscaler"
+	leaseNamespace = "kube-system"
+)
+
+// leaseFresh is for how long after its last renewal a Lease says that its holder is alive.
+const leaseFresh = time.Minute
+
+// Reasons of the condition ForeignAutoscalerActive.
+const (
+	reasonNoneSeen   = "NoneSeen"
+	reasonDeployment = "DeploymentRuns"
+	reasonLease      = "LeaseRenewed"
+	reasonNotSeen    = "AutoscalersNotRead"
+)
+
+// foreign is what was seen of Cluster Autoscalers.
+type foreign struct {
+	err         error // they could not be looked for
+	deployments []autoscaler
+	holder      string // who renews the Lease; empty if it is not renewed
+}
+
+// autoscaler is a Deployment of Cluster Autoscaler that is not scaled to 0.
+type autoscaler struct {
+	name string
+	// groups are those of --nodes. All is set if its flags do not settle which groups it changes.
+	groups map[string]bool
+	all    bool
+}
+
+// lookForeign looks for Cluster Autoscalers. The Lease of one is not in the cache, which has those of nodes alone.
+func (w watcher) lookForeign(ctx context.Context) (f foreign) {
+	var deployments appsv1.DeploymentList
+	if err := w.kit.Client.List(ctx, &deployments); err != nil {
+		return foreign{err: fmt.Errorf("list deployments: %w", err)}
+	}
+	for i := range deployments.Items {
+		if a, is := autoscalerOf(&deployments.Items[i]); is {
+			f.deployments = append(f.deployments, a)
+		}
+	}
+	var lease coordinationv1.Lease
+	err := w.kit.Uncached(reconcile.Unwatched).Get(ctx, client.ObjectKey{Namespace: leaseNamespace, Name: program}, &lease)
+	if client.IgnoreNotFound(err) != nil {
+		return foreign{err: fmt.Errorf("read the lease of Cluster Autoscaler: %w", err)}
+	}
+	if s := lease.Spec; err == nil && s.HolderIdentity != nil && s.RenewTime != nil && w.kit.Clock.Since(s.RenewTime.Time) <= leaseFresh {
+		f.holder = *s.HolderIdentity
+	}
+	return f
+}
+
+// autoscalerOf reads a Deployment, and reports whether it runs Cluster Autoscaler.
+func autoscalerOf(d *appsv1.Deployment) (autoscaler, bool) {
+	if d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
+		return autoscaler{}, false
+	}
+	for _, c := range d.Spec.Template.Spec.Containers {
+		if words, is := commandOf(c); is {
+			a := autoscaler{name: d.Namespace + "/" + d.Name}
+			a.groups, a.all = groupsOf(words)
+			return a, true
+		}
+	}
+	return autoscaler{}, false
+}
+
+// commandOf are the words of a container's command, and whether that is Cluster Autoscaler's. A command in a shell is one word.
+func commandOf(c corev1.Container) (words []string, is bool) {
+	for _, text := range append(append([]string{}, c.Command...), c.Args...) {
+		words = append(words, strings.Fields(text)...)
+	}
+	image, _, _ := strings.Cut(path.Base(c.Image), "@")
+	image, _, _ = strings.Cut(image, ":")
+	is = strings.HasPrefix(image, program)
+	for _, text := range c.Command {
+		for word := range strings.FieldsSeq(text) {
+			is = is || path.Base(word) == program
+		}
+	}
+	return words, is
+}
+
+// groupsOf are the groups that flags name. Discovery, or no flag that is understood, may be any group.
+func groupsOf(words []string) (groups map[string]bool, all bool) {
+	groups = map[string]bool{}
+	for i, word := range words {
+		name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		if !strings.HasPrefix(word, "-") {
+			continue
+		}
+		if !has && i+1 < len(words) {
+			value = words[i+1]
+		}
+		switch name {
+		case "nodes":
+			parts := strings.SplitN(strings.Trim(value, `"'`), ":", 3)
+			if len(parts) != 3 {
+				return groups, true
+			}
+			groups[parts[2]] = true
+		case "node-group-auto-discovery":
+			return groups, true
+		}
+	}
+	return groups, len(groups) == 0
+}
+
+// on is why a group may be changed by a Cluster Autoscaler, with a remedy; an empty reason if none does. A Lease counts where no
+// Deployment says which groups its holder has: it may run outside of the cluster, or be on its way out.
+func (f *foreign) on(group string) (reason, text string) {
+	for _, a := range f.deployments {
+		if a.all || a.groups[group] {
+			return reasonDeployment, withRemedy("Cluster Autoscaler runs as Deployment "+a.name+" and may change this group", "scale it to 0, or have its flags name other groups alone, with --nodes")
+		}
+	}
+	if f.holder != "" && len(f.deployments) == 0 {
+		return reasonLease, withRemedy(fmt.Sprintf("%s renews the Lease %s/%s of Cluster Autoscaler", f.holder, leaseNamespace, program), "stop it; a minute after the last renewal the group is free")
+	}
+	return "", ""
+}
+
+// tellActive enters into an object whether a Cluster Autoscaler is alive on its group.
+func tellActive(o *tenonv1alpha1.NodeGroup, f *foreign, now time.Time) {
+	set := conditions.Read(o.Status.Conditions, condition.SubjectOf(o), now)
+	reason, text := f.on(o.Spec.GroupName)
+	switch {
+	case f.err != nil:
+		set.SetUnknown(tenonv1alpha1.ConditionForeignAutoscaler, reasonNotSeen, withRemedy(f.err.Error(), "see whether the controller's role has the rights of its chart"))
+	case reason != "":
+		set.SetTrueBecause(tenonv1alpha1.ConditionForeignAutoscaler, reason, text)
+	default:
+		set.SetFalse(tenonv1alpha1.ConditionForeignAutoscaler, reasonNoneSeen, "no Cluster Autoscaler is alive that may change this group")
+	}
+	o.Status.Conditions = set.List()
+}
