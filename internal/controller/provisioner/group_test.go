@@ -164,3 +164,30 @@ func TestAGroupThatDoesNotGrow(t *testing.T) {
 type refusing struct{}
 
 func (refusing) Resize(context.Context, string, int64, int64) error { return errors.New("denied") }
+
+// TestAGroupBesideAClusterAutoscaler: a group does not grow while a Cluster Autoscaler is alive on it, nor before that is known.
+func TestAGroupBesideAClusterAutoscaler(t *testing.T) {
+	t.Parallel()
+	for name, condition := range map[string]*metav1.Condition{
+		"alive":         {Type: tenonv1alpha1.ConditionForeignAutoscaler, Status: metav1.ConditionTrue, Reason: "LeaseRenewed", Message: "ca-7d4 renews the Lease"},
+		"not known":     {Type: tenonv1alpha1.ConditionForeignAutoscaler, Status: metav1.ConditionUnknown, Reason: "AutoscalersNotRead"},
+		"not looked at": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			object := group("web", 0, 9)
+			object.Status.Conditions = slices.DeleteFunc(object.Status.Conditions, func(c metav1.Condition) bool { return c.Type == tenonv1alpha1.ConditionForeignAutoscaler })
+			if condition != nil {
+				object.Status.Conditions = append(object.Status.Conditions, *condition)
+			}
+			h, groups := newFixture(t, object), far(object)
+			h.Kit.Groups = groups
+			h.start(h.Kit)
+			h.pods("web", 1)
+			h.decide()
+			if kept, shown := h.desired(groups); kept != 0 || shown != 0 || groups.Writes() != 0 {
+				t.Errorf("the cloud keeps %d and the object shows %d after %d writes", kept, shown, groups.Writes())
+			}
+		})
+	}
+}
