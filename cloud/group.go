@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"tenon/core/model"
 )
@@ -19,10 +20,16 @@ type GroupReader interface {
 
 // GroupWriter is implemented by providers that change the size of groups.
 type GroupWriter interface {
-	// Resize has the cloud keep a group at another size. It looks at the group first: if the cloud keeps another
+	// Resize has the cloud keep a group at another size, a smaller one only if the group has no more instances. It looks at
+	// the group first: if the cloud keeps another
 	// size than from, or does not allow to, it returns a GroupChanged and changes nothing. Groups shows afterwards
 	// what was found or written.
 	Resize(ctx context.Context, group string, from, to int64) error
+	// End ends an instance of a group. It looks at the group first. If the group is above its minimum, the desired size
+	// becomes one less with the same call; otherwise the cloud replaces the instance. An instance that is ending already
+	// is left alone, so that a repeated call changes nothing. It returns the desired size that the cloud keeps
+	// then, and a NotFound if the group does not have the instance. Groups shows afterwards what was found or done.
+	End(ctx context.Context, group, providerID string) (desired int64, err error)
 }
 
 // Groups are read and written.
@@ -45,8 +52,20 @@ func MayResize(g *Group, from, to int64) error {
 	switch {
 	case g.Desired != from:
 		return &GroupChanged{g.Name, fmt.Sprintf("its desired size is %d and no longer %d", g.Desired, from)}
+	case to < from && to < g.Alive():
+		return &GroupChanged{g.Name, fmt.Sprintf("with a desired size of %d the cloud would end one of its %d instances", to, g.Alive())}
 	case to < g.Min || to > g.Max:
 		return &GroupChanged{g.Name, fmt.Sprintf("a desired size of %d is not between %d and %d", to, g.Min, g.Max)}
+	}
+	return nil
+}
+
+// Find is the instance with a provider ID; nil if the group does not have it.
+func (g *Group) Find(providerID string) *GroupInstance {
+	for i := range g.Instances {
+		if g.Instances[i].ProviderID == providerID {
+			return &g.Instances[i]
+		}
 	}
 	return nil
 }
@@ -66,9 +85,29 @@ type Group struct {
 	Next *GroupTemplate
 	// Instances are in the order of their provider IDs.
 	Instances []GroupInstance
+	// Failure is why the cloud could not launch an instance the last time it tried; nil if it could, or if nothing is missing.
+	Failure *GroupFailure
 	// Options are the group's own options, by name.
 	Options  map[string]string
 	Problems []GroupProblem
+}
+
+// Alive is how many instances the group has that are not ending.
+func (g *Group) Alive() int64 {
+	n := int64(0)
+	for i := range g.Instances {
+		if g.Instances[i].State != Terminating {
+			n++
+		}
+	}
+	return n
+}
+
+// GroupFailure is a launch that failed.
+type GroupFailure struct {
+	At time.Time
+	// Reason is one for a condition; Message is what the cloud said.
+	Reason, Message string
 }
 
 // GroupTemplate is what every further instance of a group has at least.

@@ -17,8 +17,8 @@ type GroupHarness struct {
 	Set func(desired int64)
 	// Desired is the size that the cloud itself keeps.
 	Desired func() int64
-	// Writes is how often the provider has written the size.
-	Writes func() int
+	// Writes is how often the provider has written the size, and Ended how often it has ended an instance.
+	Writes, Ended func() int
 }
 
 // GroupLaw is one promise of cloud.GroupWriter.
@@ -56,6 +56,10 @@ func GroupLaws() []GroupLaw {
 		{"a new size is kept and shown at once", "The next decision would ask for the same instances again.", keepsSize},
 		{"the size of another writer is not overwritten", "A size that people or a scaling policy have set would be lost.", respectsWriters},
 		{"bounds are kept", "A group would cost more than its owner allows, or serve less.", keepsBounds},
+		{"a smaller size ends no instance", "The cloud would choose one, with its pods.", keepsInstances},
+		{"the size goes down with an instance that is ended, once", "The cloud would replace what was not needed, or end one more.", endsOnce},
+		{"at its minimum a group gets another instance", "A group would serve less than its owner allows.", replacesAtFloor},
+		{"an instance that a group does not have is not ended", "Something else would be ended.", knowsStrangers},
 		{"a group that is gone is no failure", "One deleted group would hold up the others.", knowsGone},
 	}
 }
@@ -118,5 +122,52 @@ func keepsBounds(r *groupRun) {
 
 func knowsGone(r *groupRun) {
 	r.refused(r.Group+"-that-is-gone", r.group.Desired, r.group.Desired+1)
+	r.sees(r.group.Desired, 0)
+}
+
+// end ends the group's first instance, and returns its provider ID.
+func (r *groupRun) end() string {
+	r.Helper()
+	g := r.look()
+	if len(g.Instances) == 0 {
+		r.Fatalf("group %s has no instance", r.Group)
+	}
+	id := g.Instances[0].ProviderID
+	if _, err := r.Groups.End(context.Background(), r.Group, id); err != nil {
+		r.Fatal(err)
+	}
+	return id
+}
+
+func endsOnce(r *groupRun) {
+	id := r.end()
+	r.sees(r.group.Desired-1, 0)
+	if _, err := r.Groups.End(context.Background(), r.Group, id); err != nil && !cloud.IsNotFound(err) {
+		r.Error(err)
+	}
+	r.sees(r.group.Desired-1, 0)
+	if n := r.Ended(); n != 1 {
+		r.Errorf("%d instances are ended, want 1", n)
+	}
+}
+
+func replacesAtFloor(r *groupRun) {
+	r.Set(r.group.Min)
+	r.end()
+	r.sees(r.group.Min, 0)
+}
+
+func knowsStrangers(r *groupRun) {
+	if _, err := r.Groups.End(context.Background(), r.Group, r.group.Instances[0].ProviderID+"0"); !cloud.IsNotFound(err) {
+		r.Errorf("end an instance that there is not: %v, want a NotFound", err)
+	}
+	r.sees(r.group.Desired, 0)
+}
+
+func keepsInstances(r *groupRun) {
+	if r.group.Alive() != r.group.Desired {
+		r.Fatalf("the group has %d instances and should have %d", r.group.Alive(), r.group.Desired)
+	}
+	r.refused(r.Group, r.group.Desired, r.group.Desired-1)
 	r.sees(r.group.Desired, 0)
 }

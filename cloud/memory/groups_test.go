@@ -13,7 +13,8 @@ func TestGroupConformance(t *testing.T) {
 	t.Parallel()
 	conformance.RunGroups(t, func(*testing.T) conformance.GroupHarness {
 		g := memory.NewGroups(cloud.Group{Name: "web", Min: 1, Max: 5, Desired: 2, Types: []string{"m5.large"}, Zones: []string{"a"}})
-		return conformance.GroupHarness{Groups: g, Group: "web", Set: func(n int64) { g.Set("web", n) }, Writes: g.Writes, Desired: func() int64 {
+		g.Limit("web", 2)
+		return conformance.GroupHarness{Groups: g, Group: "web", Set: func(n int64) { g.Set("web", n) }, Writes: g.Writes, Ended: g.Ended, Desired: func() int64 {
 			list, err := g.Groups(t.Context())
 			if err != nil {
 				t.Error(err)

@@ -19,6 +19,7 @@ const (
 	PodBudget         Rule = "PodBudget"         // a PodDisruptionBudget has no room for it
 	DisruptionBudget  Rule = "DisruptionBudget"  // of the pool
 	RolloutPace       Rule = "RolloutPace"       // of the pool: more drifted nodes than may go now
+	GroupFloor        Rule = "GroupFloor"        // of the group: fewer instances than its minimum
 	DearerReplacement Rule = "DearerReplacement" // every choice of the cloud must be cheaper
 	NodePassing       Rule = "NodePassing"       // takes pods that stay, although it would be empty soon
 	SpotForSpot       Rule = "SpotForSpot"       // without the gate for it
@@ -44,6 +45,7 @@ func checkDisruptions(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
 	}
 	j.checkBudgets()
 	j.checkPaces()
+	j.checkFloors()
 	j.checkPodBudgets()
 	if len(f.list) == 0 {
 		after, done := j.done()
@@ -303,6 +305,33 @@ func (j *judge) checkBudgets() {
 			if allowed := allowance(&j.poolOf(n).Consolidation.Allowed, d.Reason); busy[r.Pool] > allowed {
 				j.f.note(Violation{Rule: DisruptionBudget, Where: r.Pool + " " + string(d.Reason), Have: int64(busy[r.Pool]), Want: int64(allowed)})
 			}
+		}
+	}
+}
+
+// checkFloors: no group gets smaller than it may be. The desired size includes a node that leaves until its instance ends.
+func (j *judge) checkFloors() {
+	for i := range j.s.Pools {
+		pool := &j.s.Pools[i]
+		if pool.Group == nil {
+			continue
+		}
+		left := pool.Group.Desired
+		for k := range j.s.Nodes {
+			if n := &j.s.Nodes[k]; n.Pool == pool.Name && n.Leaving && !n.Life.Terminating {
+				left--
+			}
+		}
+		removed := int64(0)
+		for d := range j.p.Disruptions {
+			for _, r := range j.p.Disruptions[d].Nodes {
+				if r.Pool == pool.Name {
+					removed++
+				}
+			}
+		}
+		if removed > 0 && left-removed < pool.Group.Floor {
+			j.f.note(Violation{Rule: GroupFloor, Where: pool.Name, Have: left - removed, Want: pool.Group.Floor})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package decide_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"tenon/core/decide"
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
@@ -99,6 +101,94 @@ func TestGroupsGrow(t *testing.T) {
 				t.Errorf("%d pods have no place, want %d; increases (-want +got):\n%s", len(p.Unplaced), tc.unplaced, diff)
 			}
 		})
+	}
+}
+
+// shrinking is a group with nodes, of which each has so many of the pods, in service for long.
+func shrinking(floor int64, pods ...int) *snapshot.Snapshot {
+	s := groupCluster(0, 5000, nil)
+	after := time.Minute
+	pool := &s.Pools[0]
+	pool.Group.Desired, pool.Group.Floor = int64(len(pods)), floor
+	pool.Consolidation = snapshot.Consolidation{Policy: snapshot.WhenEmptyOrUnderutilized, After: &after,
+		Allowed: snapshot.Allowance{Empty: snapshot.Unlimited, Underutilized: snapshot.Unlimited}}
+	room, long := s.Catalogs[0].Types[0].Capacity, s.Now.Add(-time.Hour)
+	for i, n := range pods {
+		name := fmt.Sprintf("n%04d", i)
+		s.Nodes = append(s.Nodes, snapshot.Node{
+			Name: name, Pool: pool.Name, Labels: map[string]string{requirement.KeyArch: "amd64", requirement.KeyZone: "a", requirement.KeyHostname: name},
+			Capacity: room, Allocatable: room, Initialized: true, InstanceType: "m5.large", Zone: "a", Price: 96_000, Created: long,
+			Life: snapshot.Life{Quiet: long},
+		})
+		for k := range n {
+			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: fmt.Sprintf("%s-%d", name, k), UID: fmt.Sprintf("%s-%d", name, k),
+				Node: name, Created: long, Tie: snapshot.Tie{Returns: true, Asked: true, Cost: snapshot.OrdinaryCost}})
+		}
+	}
+	return s
+}
+
+// Nodes of a group go when they are empty, or when their pods fit on others, but the group does not get smaller than its
+// floor: nodes that leave already count.
+func TestGroupsShrink(t *testing.T) {
+	t.Parallel()
+	leaving := func(s *snapshot.Snapshot) { s.Nodes[0].Leaving, s.Nodes[0].Life.Awaits = true, true }
+	cases := map[string]struct {
+		s      *snapshot.Snapshot
+		change func(*snapshot.Snapshot)
+		want   int
+		keeps  reason.Code // one of the nodes
+	}{
+		"empty nodes go":            {s: shrinking(0, 4, 0, 0), want: 2},
+		"not below the floor":       {s: shrinking(2, 4, 0, 0), want: 1, keeps: reason.GroupFloor},
+		"at the floor":              {s: shrinking(3, 4, 0, 0), keeps: reason.GroupFloor},
+		"one leaves already":        {s: shrinking(2, 0, 4, 0, 4), change: leaving, want: 1},
+		"the last one leaves":       {s: shrinking(3, 0, 4, 0, 4), change: leaving, keeps: reason.GroupFloor},
+		"an instance ends":          {s: shrinking(3, 0, 4, 0, 4), change: func(s *snapshot.Snapshot) { leaving(s); s.Nodes[0].Life.Terminating = true }, want: 1},
+		"pods move together":        {s: shrinking(0, 2, 2, 2, 2), want: 2},
+		"and stay at the floor":     {s: shrinking(4, 2, 2, 2, 2), keeps: reason.GroupFloor},
+		"more than were asked for":  {s: shrinking(0, 0, 0), change: func(s *snapshot.Snapshot) { s.Pools[0].Group.Desired = 1 }, want: 1},
+		"the group may not shrink":  {s: shrinking(0, 0, 0), change: func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.After = nil }, keeps: reason.ConsolidationDisabled},
+		"a budget allows one":       {s: shrinking(0, 0, 0), change: func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Allowed.Empty = 1 }, want: 1, keeps: reason.DisruptionBudget},
+		"no new one takes its pods": {s: shrinking(0, 4, 4, 1), keeps: reason.PodsWithoutOtherPlace},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tc.change != nil {
+				tc.change(tc.s)
+			}
+			p := decide.Decide(tc.s, decide.Budget{Disrupt: true}).Plan
+			for _, v := range check.Plan(tc.s, &p) {
+				t.Error(v)
+			}
+			got := 0
+			for _, d := range p.Disruptions {
+				got += len(d.Nodes)
+			}
+			kept := slices.ContainsFunc(p.Prospects, func(n plan.Prospect) bool { return n.Cause.Code == tc.keeps })
+			if got != tc.want || tc.keeps != reason.None && !kept {
+				t.Errorf("%d nodes go, want %d; %+v", got, tc.want, p.Prospects)
+			}
+		})
+	}
+}
+
+// A group of 2,000 nodes, of which every tenth is empty and every fifth has one pod.
+func BenchmarkShrink(b *testing.B) {
+	pods := make([]int, 2000)
+	for i := range pods {
+		if pods[i] = 3; i%10 == 0 {
+			pods[i] = 0
+		} else if i%5 == 0 {
+			pods[i] = 1
+		}
+	}
+	s := shrinking(0, pods...)
+	for b.Loop() {
+		if p := decide.Decide(s, decide.Budget{Disrupt: true, Unadvised: true, Unproven: true}).Plan; len(p.Disruptions) == 0 {
+			b.Fatal("nothing goes")
+		}
 	}
 }
 

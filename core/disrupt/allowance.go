@@ -18,6 +18,8 @@ type pool struct {
 	paced *reason.Rollout
 	// broken says why the budgets cannot be evaluated.
 	broken *reason.BrokenBudgets
+	// above is how many more nodes of a group may go until it is as small as it may be.
+	above int
 }
 
 func (x *search) readPools() {
@@ -30,28 +32,39 @@ func (x *search) readPools() {
 		if pace := p.Consolidation.Pace; pace != nil {
 			read.pace, read.paced = max(pace.More, 0), &pace.Rollout
 		}
+		if read.above = snapshot.Unlimited; p.Group != nil {
+			read.above = int(p.Group.Desired - p.Group.Floor)
+		}
 		x.pools = append(x.pools, read)
 	}
 }
 
+// count notes what a node takes of the budgets, and of what a group may still lose: the desired size includes a node that
+// leaves until its instance ends.
 func (p *pool) count(n *node) {
 	if n.Initialized && !n.Life.Terminating && (n.Life.Unready || n.Leaving) {
 		p.disrupting++
+	}
+	if n.Leaving && !n.Life.Terminating {
+		p.above--
 	}
 }
 
 // left is how many more nodes may be disrupted for a reason.
 func (p *pool) left(reason plan.Reason) int {
-	left := max(p.allowed[reason]-p.disrupting, 0)
+	left := max(min(p.allowed[reason]-p.disrupting, p.above), 0)
 	if reason == plan.Drifted {
 		left = min(left, p.pace)
 	}
 	return left
 }
 
-// closed is the cause that keeps a node when the pool's budget is used up or its roll-out has to make
-// progress first.
+// closed is the cause that keeps a node when the pool's budget is used up, its group is as small as it may be, or its
+// roll-out has to make progress first.
 func (p *pool) closed(why plan.Reason) reason.Cause {
+	if group, is := snapshot.NodeGroup(p.name); is && p.above <= 0 {
+		return reason.Cause{Code: reason.GroupFloor, Where: group}
+	}
 	if why == plan.Drifted && p.pace == 0 {
 		return reason.Cause{Code: reason.RolloutPace, Rollout: p.paced}
 	}
@@ -116,6 +129,7 @@ func (l *budgetUse) add(n *node) (reason.Cause, bool) {
 func (l *budgetUse) commit() {
 	for pool, n := range l.nodes {
 		l.x.pools[pool].disrupting += n
+		l.x.pools[pool].above -= n
 		if l.reason == plan.Drifted {
 			l.x.pools[pool].pace -= n
 		}

@@ -82,7 +82,7 @@ func (x *search) excluded(n *node) reason.Cause {
 		return reason.Cause{Code: reason.PriceUnknown, Where: n.InstanceType}
 	}
 	for _, key := range []string{requirement.KeyCapacityType, requirement.KeyZone} {
-		if n.Labels[key] == "" {
+		if n.Labels[key] == "" && p.Group == nil { // groups do not label their nodes
 			return reason.Cause{Code: reason.NodeLabelMissing, Where: key}
 		}
 	}

@@ -57,9 +57,8 @@ func (r Rules) Blocker(n Node) (reason.Cause, time.Time) {
 	of := func(code reason.Code, where string) (reason.Cause, time.Time) {
 		return reason.Cause{Code: code, Where: where}, time.Time{}
 	}
-	_, grouped := snapshot.NodeGroup(n.Pool)
 	switch {
-	case grouped || n.Pool == "" && n.Claim == "":
+	case n.Pool == "" && n.Claim == "":
 		return of(reason.NotManaged, "")
 	case n.Life.Unborn:
 		return of(reason.NodeMissing, "")

@@ -27,7 +27,7 @@ const (
 	ReceiverFull   Code = "ReceiverFull"   // Where: the same
 	PoolGone       Code = "PoolGone"       // Where: the pool that a claim was to be made from
 	PoolChanged    Code = "PoolChanged"    // Where: the same
-	GroupChanged   Code = "GroupChanged"   // Where: the group whose size was to be raised
+	GroupChanged   Code = "GroupChanged"   // Where: the group whose size was to be changed
 	LimitTaken     Code = "LimitTaken"     // Where: the resource, of which other claims have taken what was left
 	NameTaken      Code = "NameTaken"      // Where: the claim
 	ClaimInvolved  Code = "ClaimInvolved"  // Where: the claim, one of a node that goes
@@ -52,6 +52,7 @@ const (
 	RelatedPodsFirst Code = "RelatedPodsFirst"
 	SurplusReplicas  Code = "SurplusReplicas"
 	NoRoomBeside     Code = "NoRoomBeside" // Where: the pool, whose limits leave no room for a replacement
+	GroupFloor       Code = "GroupFloor"   // Where: the group, which would get smaller than its minimum
 )
 
 // Why parts of a plan wait: decisions first, then pods, claims and moves.

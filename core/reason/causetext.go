@@ -55,6 +55,7 @@ var withWhere = map[Code]string{
 	PoolGone:                    "pool %s is gone",
 	PoolChanged:                 "pool %s has changed",
 	GroupChanged:                "node group %s has changed",
+	GroupFloor:                  "Node group %q has no more instances than its minimum",
 	LimitTaken:                  "the limit of %s leaves no room",
 	NameTaken:                   "there is a claim %s already",
 	ClaimInvolved:               "NodeClaim is part of another disruption (NodeClaim=%s)",

@@ -10,17 +10,19 @@
 // State.Effects what each step does to the objects. internal/execute performs the effects.
 //
 // The claims carry the whole command, so that a restart forgets nothing and people can read on the objects
-// what is going on. The next step follows from the claims alone. The package is pure, and must neither read
-// nor write objects.
+// what is going on. A node of a group has no claim, and carries the command itself. The next step follows from these
+// objects alone. The package is pure, and must neither read nor write objects.
 package command
 
 import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
@@ -50,10 +52,25 @@ type Record struct {
 
 // Member is one claim of a command, and what its machine was thought to cost an hour.
 type Member struct {
+	// Claim is the claim's name; for a node of a group, which has none, it is what MemberOf says.
 	Claim string      `json:"claim"`
 	Pool  string      `json:"pool"`
 	Price model.Money `json:"price,omitempty"`
 }
+
+// nodePrefix sets nodes apart that have no claim: no claim's name has a slash.
+const nodePrefix = "node/"
+
+// MemberOf is how a record names a node: by its claim, or by itself if it has none.
+func MemberOf(claim, node string) string {
+	if claim != "" {
+		return claim
+	}
+	return nodePrefix + node
+}
+
+// NodeOf is the node that a member of a record is, if it has no claim.
+func NodeOf(member string) (node string, alone bool) { return strings.CutPrefix(member, nodePrefix) }
 
 // Decision is what is done, in the word that users know.
 func (r *Record) Decision() string {
@@ -124,15 +141,23 @@ func (r *Record) String() string {
 	return string(text)
 }
 
-// Of reads the record on a claim. It returns false if there is none or if it is unreadable: the marks of an
-// unreadable record are taken back.
-func Of(claim *karpenterv1.NodeClaim) (Record, bool) {
+// Of reads the record on a claim, or on a node without one. It returns false if there is none or if it is unreadable: the
+// marks of an unreadable record are taken back.
+func Of(object metav1.Object) (Record, bool) {
 	var r Record
-	text, said := claim.Annotations[karpenterv1.AnnotationDisruption]
+	text, said := object.GetAnnotations()[karpenterv1.AnnotationDisruption]
 	if !said || json.Unmarshal([]byte(text), &r) != nil || r.ID == "" {
 		return Record{}, false
 	}
-	return r, r.Takes(claim.Name) || r.Brings(claim.Name)
+	return r, r.Takes(MemberFor(object)) || r.Brings(MemberFor(object))
+}
+
+// MemberFor is how a record names the object that carries it.
+func MemberFor(object metav1.Object) string {
+	if _, is := object.(*corev1.Node); is {
+		return MemberOf("", object.GetName())
+	}
+	return object.GetName()
 }
 
 // Preceded reports whether a pod was bound before the command was decided.

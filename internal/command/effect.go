@@ -3,6 +3,8 @@ package command
 import (
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
 )
@@ -14,8 +16,9 @@ type Effect struct {
 	Leaver Leaver
 	// Replacement is of Launch.
 	Replacement Replacement
-	// Claim is of Drop and Forget.
-	Claim *karpenterv1.NodeClaim
+	// Claim is of Drop, Carrier of Forget: a claim, or a node without one.
+	Claim   *karpenterv1.NodeClaim
+	Carrier client.Object
 	// Receivers are of Receive and NotReceived, At is when their command was begun.
 	Receivers []string
 	At        time.Time
@@ -46,7 +49,7 @@ const (
 	Receive Do = "receive"
 	// NotReceived takes that back, because other pods came than those that were planned.
 	NotReceived Do = "not-received"
-	// Delete deletes a claim, if it is as it was seen.
+	// Delete deletes a claim, or a node without one, if it is as it was seen.
 	Delete Do = "delete"
 	// Release takes back the taint, the condition and, last, the record.
 	Release Do = "release"
@@ -76,7 +79,7 @@ func (s *State) Effects(step Step) [][]Effect {
 	case Over:
 		var leavers []Effect
 		for _, l := range s.Leavers {
-			leavers = append(leavers, Effect{Do: Forget, Claim: l.Claim})
+			leavers = append(leavers, Effect{Do: Forget, Carrier: l.Carrier()})
 		}
 		return [][]Effect{s.onReplacements(Forget), leavers}
 	}
@@ -96,12 +99,12 @@ func Astray(claims []string, begun time.Time) [][]Effect {
 	return [][]Effect{{{Do: NotReceived, Receivers: claims, At: begun}}}
 }
 
-// Unrecord takes their records from claims that are part of no command: it is over, or the record
+// Unrecord takes their records from objects that are part of no command: it is over, or the record
 // cannot be read.
-func Unrecord(claims []*karpenterv1.NodeClaim) [][]Effect {
+func Unrecord(carriers []client.Object) [][]Effect {
 	var out []Effect
-	for _, claim := range claims {
-		out = append(out, Effect{Do: Forget, Claim: claim})
+	for _, carrier := range carriers {
+		out = append(out, Effect{Do: Forget, Carrier: carrier})
 	}
 	return [][]Effect{out}
 }
@@ -112,7 +115,7 @@ func Unrecord(claims []*karpenterv1.NodeClaim) [][]Effect {
 func Unmark(leavers []Leaver) [][]Effect {
 	var out []Leaver
 	for _, l := range leavers {
-		if r, recorded := Of(l.Claim); !l.goes() && !(recorded && r.Takes(l.Claim.Name)) {
+		if r, recorded := Of(l.Carrier()); !l.goes() && !(recorded && r.Takes(l.Member())) {
 			out = append(out, l)
 		}
 	}
@@ -121,7 +124,7 @@ func Unmark(leavers []Leaver) [][]Effect {
 
 // goes reports whether the leaver or its node is being deleted.
 func (l Leaver) goes() bool {
-	return l.Claim.DeletionTimestamp != nil || l.Node != nil && l.Node.DeletionTimestamp != nil
+	return l.Carrier().GetDeletionTimestamp() != nil || l.Node != nil && l.Node.DeletionTimestamp != nil
 }
 
 func onLeavers(do Do, leavers []Leaver) []Effect {
@@ -136,7 +139,7 @@ func (s *State) onReplacements(do Do) []Effect {
 	var out []Effect
 	for _, r := range s.Replacements {
 		if r != nil {
-			out = append(out, Effect{Do: do, Claim: r})
+			out = append(out, Effect{Do: do, Claim: r, Carrier: r})
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/command"
@@ -32,7 +33,7 @@ func TestEffects(t *testing.T) {
 		want    string
 	}{
 		"begin":      {first.Effects(command.Begin), "write a, write b; close a, close b; launch new, launch newer"},
-		"unrecord":   {command.Unrecord([]*karpenterv1.NodeClaim{claim("a"), claim("new")}), "forget a, forget new"},
+		"unrecord":   {command.Unrecord([]client.Object{claim("a"), alone("b").Node}), "forget a, forget b"},
 		"unmark":     {command.Unmark([]command.Leaver{a, gone, own, another, leaving}), "release a, release another"},
 		"mark":       {s.Effects(command.Mark), "close a, close b"},
 		"wait":       {s.Effects(command.Wait), ""},
@@ -50,6 +51,8 @@ func TestEffects(t *testing.T) {
 				object := strings.Join(e.Receivers, " ")
 				if e.Claim != nil {
 					object = e.Claim.Name
+				} else if e.Carrier != nil {
+					object = e.Carrier.GetName()
 				} else if e.Replacement.Claim != nil {
 					object = e.Replacement.Claim.Name
 				} else if e.Leaver.Claim != nil {

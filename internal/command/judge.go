@@ -21,10 +21,10 @@ func (s *State) Judge(objections map[string]reason.Cause) Judgement {
 	why := Why{Code: NothingLeft}
 	var names []string
 	for _, l := range s.Staying() {
-		cause, stays := objections[l.Claim.Name]
+		cause, stays := objections[l.Member()]
 		switch {
 		case !stays:
-			out.Going, names = append(out.Going, l), append(names, l.Claim.Name)
+			out.Going, names = append(out.Going, l), append(names, l.Member())
 			continue
 		case len(out.Released) == 0:
 			why = Why{Code: NodeKept, Name: l.Name(), Cause: cause}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/departure"
@@ -31,11 +32,22 @@ type State struct {
 	Patience time.Duration
 }
 
-// Leaver is a claim that goes, and its node, which is nil if it has none.
+// Leaver is a claim that goes, and its node, which is nil if it has none. A node of a group goes without a claim.
 type Leaver struct {
 	Claim *karpenterv1.NodeClaim
 	Node  *corev1.Node
 }
+
+// Carrier is the object that carries the record, and whose deletion is the removal.
+func (l Leaver) Carrier() client.Object {
+	if l.Claim == nil {
+		return l.Node
+	}
+	return l.Claim
+}
+
+// Member is how the record names it.
+func (l Leaver) Member() string { return MemberFor(l.Carrier()) }
 
 // Step is what has to be done next.
 type Step string
@@ -94,15 +106,18 @@ func (s *State) Next() (Step, Why) {
 func (s *State) Staying() []Leaver {
 	var out []Leaver
 	for _, l := range s.Leavers {
-		if l.Claim.DeletionTimestamp == nil {
+		if l.Carrier().GetDeletionTimestamp() == nil {
 			out = append(out, l)
 		}
 	}
 	return out
 }
 
-// marked leavers take no pods, and say why.
+// marked leavers take no pods, and say why. The record of a node without a claim says it.
 func (l Leaver) marked() bool {
+	if l.Claim == nil {
+		return departure.Closed(l.Node)
+	}
 	return meta.IsStatusConditionTrue(l.Claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) && (l.Node == nil || departure.Closed(l.Node))
 }
 

@@ -40,6 +40,13 @@ func claim(name string, conditions ...string) *karpenterv1.NodeClaim {
 	return c
 }
 
+// alone is a node of a group, which has no claim.
+func alone(name string, states ...string) command.Leaver {
+	l := leaver("", states...)
+	l.Node.Name, l.Node.DeletionTimestamp, l.Claim = name, l.Claim.DeletionTimestamp, nil
+	return l
+}
+
 func members(names ...string) []command.Member {
 	var out []command.Member
 	for _, name := range names {
@@ -74,6 +81,9 @@ func TestNext(t *testing.T) {
 		"the replacement goes":             {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{failing}}, command.Abandon, command.ReplacementDeleted},
 		"the replacement takes too long":   {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Patience: time.Second}, command.Abandon, command.ReplacementsLate},
 		"it was written on a part only":    {command.State{Leavers: []command.Leaver{leaver("a")}, Unaware: 1}, command.Abandon, command.RecordIncomplete},
+		"a group's node is open":           {command.State{Leavers: []command.Leaver{alone("a")}}, command.Mark, command.NodeUnmarked},
+		"a group's node is closed":         {command.State{Leavers: []command.Leaver{alone("a", "tainted")}, Closed: noon.Add(-command.Settle)}, command.Look, reason.None},
+		"a group's node goes":              {command.State{Leavers: []command.Leaver{alone("a", "tainted", "deleting")}}, command.Over, command.NoNodeLeft},
 		"one of two went by itself":        {command.State{Leavers: []command.Leaver{leaver("a", "deleting"), leaver("b", "tainted", marked)}, Closed: noon.Add(-time.Hour)}, command.Look, reason.None},
 		"all went, the replacement failed": {command.State{Leavers: []command.Leaver{leaver("a", "deleting")}, Replacements: []*karpenterv1.NodeClaim{nil}}, command.Over, command.NoNodeLeft},
 	} {
@@ -110,6 +120,12 @@ func TestRecords(t *testing.T) {
 		if read.String() != r.String() {
 			t.Errorf("%s: read back as %s", name, read.String())
 		}
+	}
+	r.Claims = members(command.MemberOf("", "n1"))
+	n := alone("n1")
+	n.Node.Annotations = map[string]string{karpenterv1.AnnotationDisruption: r.String()}
+	if _, ok := command.Of(n.Node); !ok || n.Member() != "node/n1" {
+		t.Errorf("a node without a claim, %s, is not found in its record", n.Member())
 	}
 	broken := claim("a")
 	broken.Annotations = map[string]string{karpenterv1.AnnotationDisruption: "{"}

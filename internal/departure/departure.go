@@ -7,6 +7,7 @@ package departure
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/internal/drain"
 	"tenon/internal/lookup"
@@ -98,12 +100,23 @@ func (d Departure) since() time.Time {
 // known.
 func (d Departure) Reason() string {
 	if d.Claim == nil {
-		return ""
+		return d.recorded()
 	}
 	if c := d.condition(karpenterv1.ConditionDisruptionReason); c != nil && c.Status == metav1.ConditionTrue {
 		return c.Reason
 	}
 	return "Forceful Termination"
+}
+
+// recorded is the reason in the record of a disruption, which a group's node carries itself.
+func (d Departure) recorded() string {
+	var record struct { // of command.Record
+		Reason string `json:"reason"`
+	}
+	if json.Unmarshal([]byte(d.Node.Annotations[karpenterv1.AnnotationDisruption]), &record) != nil {
+		return ""
+	}
+	return record.Reason
 }
 
 func (d Departure) condition(name string) *metav1.Condition {
@@ -123,9 +136,12 @@ func Managed(description cloud.Description, node *corev1.Node) bool {
 	})
 }
 
-// Leaves reports whether a node of ours is being deleted and waits for us.
+// Group names the NodeGroup that a node belongs to, if Tenon may change it; otherwise it is empty.
+func Group(node *corev1.Node) string { return node.Annotations[tenonv1alpha1.AnnotationGroup] }
+
+// Leaves reports whether a node of ours, or of a group, is being deleted and waits for us.
 func Leaves(description cloud.Description, node *corev1.Node) bool {
-	return node.DeletionTimestamp != nil && Managed(description, node) &&
+	return node.DeletionTimestamp != nil && (Managed(description, node) || Group(node) != "") &&
 		controllerutil.ContainsFinalizer(node, karpenterv1.FinalizerTermination)
 }
 

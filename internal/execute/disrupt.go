@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -16,17 +18,33 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// write puts the record of a command on a claim before anything else is done to it. Writes of others do not
-// matter, unless the claim goes or is part of a command already: then it counts as gone.
-func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *command.Record) error {
-	return patch.Retry(ctx, e.kit, claim, func(now *karpenterv1.NodeClaim) error {
-		if now != claim && (now.DeletionTimestamp != nil || now.Annotations[karpenterv1.AnnotationDisruption] != "") {
-			return patch.Gone(claim)
+// write puts the record of a command on a leaver before anything else is done to it.
+func (e *Executor) write(ctx context.Context, l command.Leaver, r *command.Record) error {
+	if l.Claim == nil {
+		return record(ctx, e, l.Node, r)
+	}
+	return record(ctx, e, l.Claim, r)
+}
+
+// record writes on a claim, or a node without one. Writes of others do not matter, unless the object goes or is part of a
+// command already: then it counts as gone.
+func record[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, e *Executor, carrier P, r *command.Record) error {
+	return patch.Retry(ctx, e.kit, carrier, func(now P) error {
+		if now != carrier && (now.GetDeletionTimestamp() != nil || now.GetAnnotations()[karpenterv1.AnnotationDisruption] != "") {
+			return patch.Gone(carrier)
 		}
-		changed := now.DeepCopy()
-		set(changed, karpenterv1.AnnotationDisruption, r.String())
+		changed := now.DeepCopyObject().(P)
+		said := maps.Clone(now.GetAnnotations())
+		if said == nil {
+			said = map[string]string{}
+		}
+		said[karpenterv1.AnnotationDisruption] = r.String()
+		changed.SetAnnotations(said)
 		if err := patch.IfUnchanged(ctx, e.kit, now, changed); err != nil {
-			return fmt.Errorf("write command %s on claim %s: %w", r.ID, claim.Name, err)
+			return fmt.Errorf("write command %s on %T %s: %w", r.ID, carrier, carrier.GetName(), err)
 		}
 		return nil
 	})
@@ -34,13 +52,13 @@ func (e *Executor) write(ctx context.Context, claim *karpenterv1.NodeClaim, r *c
 
 // close keeps pods from coming to a leaver, and says on its claim why it goes. It writes only what is
 // missing. A write that conflicts is repeated when the command is looked at next.
-func (e *Executor) close(ctx context.Context, claim string, r *command.Record) error {
-	l, found, err := ReadLeaver(ctx, e.kit.Uncached(reconcile.AfterOwnWrite), claim)
+func (e *Executor) close(ctx context.Context, member string, r *command.Record) error {
+	l, found, err := ReadLeaver(ctx, e.kit.Uncached(reconcile.AfterOwnWrite), member)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("claim %s is gone", claim)
+		return fmt.Errorf("claim %s is gone", member)
 	}
 	if err := e.shut(ctx, l, r); !reconcile.Overtaken(err) {
 		return err
@@ -55,6 +73,9 @@ func (e *Executor) shut(ctx context.Context, l command.Leaver, r *command.Record
 		if err := patch.IfUnchanged(ctx, e.kit, l.Node, closed); err != nil {
 			return fmt.Errorf("taint node %s: %w", l.Node.Name, err)
 		}
+	}
+	if l.Claim == nil { // the record says it
+		return nil
 	}
 	return e.explain(ctx, l.Claim, string(r.Reason))
 }
@@ -91,13 +112,12 @@ func (e *Executor) release(ctx context.Context, l command.Leaver) error {
 			return err
 		}
 	}
-	if l.Claim == nil {
-		return nil
+	if l.Claim != nil {
+		if err := e.explain(ctx, l.Claim, ""); client.IgnoreNotFound(err) != nil {
+			return err
+		}
 	}
-	if err := e.explain(ctx, l.Claim, ""); client.IgnoreNotFound(err) != nil {
-		return err
-	}
-	return e.forget(ctx, l.Claim)
+	return e.forget(ctx, l.Carrier())
 }
 
 func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
@@ -111,48 +131,60 @@ func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
 	return nil
 }
 
-// forget takes the record of a command from a claim.
-func (e *Executor) forget(ctx context.Context, claim *karpenterv1.NodeClaim) error {
-	if _, said := claim.Annotations[karpenterv1.AnnotationDisruption]; !said {
+// forget takes the record of a command from the object that carries it.
+func (e *Executor) forget(ctx context.Context, carrier client.Object) error {
+	if _, said := carrier.GetAnnotations()[karpenterv1.AnnotationDisruption]; !said {
 		return nil
 	}
-	changed := claim.DeepCopy()
-	delete(changed.Annotations, karpenterv1.AnnotationDisruption)
-	err := patch.Merge(ctx, e.kit, claim, changed)
+	changed := carrier.DeepCopyObject().(client.Object)
+	said := maps.Clone(carrier.GetAnnotations())
+	delete(said, karpenterv1.AnnotationDisruption)
+	changed.SetAnnotations(said)
+	err := patch.Merge(ctx, e.kit, carrier, changed)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("take the command from claim %s: %w", claim.Name, err)
+		return fmt.Errorf("take the command from %T %s: %w", carrier, carrier.GetName(), err)
 	}
 	return nil
 }
 
-// rearrange changes what claims say about when disruptions brought pods to their nodes, which are not
-// disrupted again for a while. A claim that is gone says nothing.
-func (e *Executor) rearrange(ctx context.Context, claims []string, change func(*karpenterv1.NodeClaim)) error {
+// rearrange changes what claims, and nodes without one, say about when disruptions brought pods to the nodes, which are not
+// disrupted again for a while. An object that is gone says nothing.
+func (e *Executor) rearrange(ctx context.Context, members []string, change func(metav1.Object)) error {
 	var wrong []error
-	for _, name := range claims {
-		claim := &karpenterv1.NodeClaim{}
-		err := e.kit.Client.Get(ctx, client.ObjectKey{Name: name}, claim)
+	for _, member := range members {
+		var carrier client.Object = &karpenterv1.NodeClaim{}
+		name := member
+		if node, alone := command.NodeOf(member); alone {
+			carrier, name = &corev1.Node{}, node
+		}
+		err := e.kit.Client.Get(ctx, client.ObjectKey{Name: name}, carrier)
 		if err == nil {
-			changed := claim.DeepCopy()
+			changed := carrier.DeepCopyObject().(client.Object)
 			change(changed)
-			err = patch.Merge(ctx, e.kit, claim, changed)
+			err = patch.Merge(ctx, e.kit, carrier, changed)
 		}
 		if client.IgnoreNotFound(err) != nil {
-			wrong = append(wrong, fmt.Errorf("note on claim %s that it takes pods: %w", name, err))
+			wrong = append(wrong, fmt.Errorf("note on %s that it takes pods: %w", member, err))
 		}
 	}
 	return errors.Join(wrong...)
 }
 
-func set(claim *karpenterv1.NodeClaim, key, value string) {
-	if claim.Annotations == nil {
-		claim.Annotations = map[string]string{}
+// ReadLeaver reads a claim and its node, or a node without a claim; false if there is no such object.
+func ReadLeaver(ctx context.Context, reader client.Reader, member string) (command.Leaver, bool, error) {
+	if name, alone := command.NodeOf(member); alone {
+		node := &corev1.Node{}
+		if err := reader.Get(ctx, client.ObjectKey{Name: name}, node); client.IgnoreNotFound(err) != nil {
+			return command.Leaver{}, false, fmt.Errorf("read node %s: %w", name, err)
+		} else if err != nil {
+			return command.Leaver{}, false, nil
+		}
+		return command.Leaver{Node: node}, true, nil
 	}
-	claim.Annotations[key] = value
+	return readClaim(ctx, reader, member)
 }
 
-// ReadLeaver reads a claim and its node; false if there is no such claim.
-func ReadLeaver(ctx context.Context, reader client.Reader, name string) (command.Leaver, bool, error) {
+func readClaim(ctx context.Context, reader client.Reader, name string) (command.Leaver, bool, error) {
 	claim := &karpenterv1.NodeClaim{}
 	if err := reader.Get(ctx, client.ObjectKey{Name: name}, claim); err != nil {
 		if client.IgnoreNotFound(err) == nil {

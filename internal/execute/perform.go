@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/reason"
 	"tenon/internal/command"
@@ -41,25 +43,32 @@ func (e *Executor) Perform(ctx context.Context, s *command.State, groups [][]com
 func (e *Executor) perform(ctx context.Context, s *command.State, effect command.Effect) (bool, error) {
 	switch effect.Do {
 	case command.Write:
-		return true, e.write(ctx, effect.Leaver.Claim, &s.Record)
+		return true, e.write(ctx, effect.Leaver, &s.Record)
 	case command.Close:
-		return true, e.close(ctx, effect.Leaver.Claim.Name, &s.Record)
+		return true, e.close(ctx, effect.Leaver.Member(), &s.Record)
 	case command.Launch:
 		return true, e.replace(ctx, s, effect.Replacement)
 	case command.Receive:
-		return true, e.rearrange(ctx, effect.Receivers, func(c *karpenterv1.NodeClaim) { ingest.Rearrange(c, effect.At) })
+		return true, e.rearrange(ctx, effect.Receivers, func(o metav1.Object) { ingest.Rearrange(o, effect.At) })
 	case command.NotReceived:
-		return true, e.rearrange(ctx, effect.Receivers, func(c *karpenterv1.NodeClaim) { ingest.NotRearranged(c, effect.At) })
+		return true, e.rearrange(ctx, effect.Receivers, func(o metav1.Object) { ingest.NotRearranged(o, effect.At) })
 	case command.Delete:
-		return removal.Delete(ctx, e.kit, effect.Leaver.Claim, removal.ReasonOf(s.Record.Reason))
+		return e.remove(ctx, effect.Leaver, removal.ReasonOf(s.Record.Reason))
 	case command.Release:
 		return true, e.release(ctx, effect.Leaver)
 	case command.Drop:
 		return e.drop(ctx, effect.Claim)
 	case command.Forget:
-		return true, e.forget(ctx, effect.Claim)
+		return true, e.forget(ctx, effect.Carrier)
 	}
 	panic("no such effect: " + string(effect.Do))
+}
+
+func (e *Executor) remove(ctx context.Context, l command.Leaver, why removal.Reason) (bool, error) {
+	if l.Claim == nil {
+		return removal.DeleteNode(ctx, e.kit, l.Node, why)
+	}
+	return removal.Delete(ctx, e.kit, l.Claim, why)
 }
 
 // replace makes a replacement, or says why it is not to be made any more.

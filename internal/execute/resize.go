@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/core/plan"
 	"tenon/core/reason"
-	"tenon/internal/patch"
+	"tenon/internal/nodegroup"
 	"tenon/internal/telemetry"
 )
 
@@ -62,7 +60,10 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 		return r
 	}
 	e.kit.Events.Publish(telemetry.Normal(r.Group, eventScaledUp, fmt.Sprintf("The desired size is raised from %d to %d", i.From, i.To), string(r.Group.UID), fmt.Sprint(i.To)))
-	r.Err = e.show(ctx, r.Group, i.To)
+	shown, err := nodegroup.Show(ctx, e.kit, r.Group, i.To)
+	if r.Err = err; err == nil {
+		e.world.Put(shown)
+	}
 	return r
 }
 
@@ -75,21 +76,4 @@ func (e *Executor) unmet(g *tenonv1alpha1.NodeGroup, i plan.Increase, need plan.
 		return reason.Cause{Code: reason.GroupChanged, Where: i.Group}
 	}
 	return reason.Cause{}
-}
-
-// show writes the new size on the object, and tells the world: the next decision counts what was asked for. If the write fails, the
-// controller that shows groups writes the size; until then the cloud refuses what is decided from the former one.
-func (e *Executor) show(ctx context.Context, g *tenonv1alpha1.NodeGroup, desired int64) error {
-	return patch.Retry(ctx, e.kit, g, func(now *tenonv1alpha1.NodeGroup) error {
-		if now.Status.Size == nil {
-			return patch.Gone(g)
-		}
-		shown := now.DeepCopy()
-		shown.Status.Size.Desired, shown.Status.Size.Since = desired, metav1.NewTime(e.kit.Clock.Now())
-		if err := patch.StatusIfUnchanged(ctx, e.kit, now, shown); err != nil {
-			return fmt.Errorf("write the size of node group %s: %w", g.Name, err)
-		}
-		e.world.Put(shown)
-		return nil
-	})
 }

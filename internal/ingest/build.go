@@ -48,6 +48,10 @@ func (b *builder) allow() {
 	for i, pool := range byName(b.objects.NodePools) {
 		b.t.Allow(pool, nodes[pool.Name], &b.out.Pools[i].Consolidation)
 	}
+	groups := b.out.Pools[len(b.objects.NodePools):]
+	for i, group := range byName(b.objects.NodeGroups) {
+		b.t.AllowGroup(group, nodes[groups[i].Name], &groups[i].Consolidation)
+	}
 }
 
 func indexed(objects *Objects) *Index {
@@ -174,7 +178,7 @@ func (b *builder) addNodes() {
 			return
 		}
 		b.out.Nodes = append(b.out.Nodes, translated)
-		b.leaving[translated.Name] = translated.Leaving && !TakenBack(&translated, claim, exists)
+		b.leaving[translated.Name] = translated.Leaving && !TakenBack(&translated, node, claim, exists)
 	}
 	taken := map[*karpenterv1.NodeClaim]bool{}
 	for _, node := range b.objects.Nodes {

@@ -31,6 +31,9 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 		Group:   &snapshot.Group{Name: g.Spec.GroupName, Chosen: map[string][]string{}},
 		Unready: t.groupUnready(g),
 	}
+	if pool.Consolidation = consolidationOf(g.Disrupts()); !t.mayShrink(g) {
+		pool.Consolidation.After = nil
+	}
 	size, template := g.Status.Size, g.Status.Template
 	if size == nil || template == nil {
 		return pool, &noCatalog
@@ -107,6 +110,9 @@ func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 			return reason.Unready{Code: reason.NotReady, Message: cmp.Or(c.Message, c.Reason)}
 		}
 	}
+	if c := meta.FindStatusCondition(g.Status.Conditions, tenonv1alpha1.ConditionBackedOff); g.BackedOff() {
+		return reason.Unready{Code: reason.NotReady, Message: "in backoff after failed scale-up: " + cmp.Or(c.Message, c.Reason)}
+	}
 	if !g.Free() && !t.options.Files {
 		return reason.Unready{Code: reason.NotReady, Message: foreign(g)}
 	}
@@ -117,6 +123,17 @@ func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 		return reason.Unready{Code: reason.NotReady, Message: "what its next node costs is not known"}
 	}
 	return reason.Unready{}
+}
+
+// mayShrink reports whether nodes of the group may be disrupted. It may be unhealthy: nodes that nothing needs can go.
+func (t *Translator) mayShrink(g *tenonv1alpha1.NodeGroup) bool {
+	managed := meta.IsStatusConditionTrue(g.Status.Conditions, tenonv1alpha1.ConditionGroupFound) && meta.IsStatusConditionTrue(g.Status.Conditions, tenonv1alpha1.ConditionSupported)
+	return g.DeletionTimestamp == nil && managed && (t.options.Files || !g.Observed() && g.Free())
+}
+
+// AllowGroup evaluates the budgets of a group for so many nodes in service.
+func (t *Translator) AllowGroup(g *tenonv1alpha1.NodeGroup, total int, out *snapshot.Consolidation) {
+	t.Allow(&karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: snapshot.GroupPool(g.Name)}, Spec: karpenterv1.NodePoolSpec{Disruption: g.Disrupts()}}, total, out)
 }
 
 // foreign is why it is not known that no other autoscaler changes the group.
@@ -146,15 +163,19 @@ func (t *Translator) Missing(g *tenonv1alpha1.NodeGroup, members int) int64 {
 	if i := g.Status.Instances; g.Observed() || t.options.Files {
 		have = max(have, i.Ready+i.Unready)
 	}
-	return max(g.Status.Size.Desired-have, 0)
+	asked := g.Status.Size.Desired
+	if i := g.Status.Instances; g.BackedOff() { // nothing more comes than what was launched
+		asked = min(asked, i.Total-i.Leaving)
+	}
+	return max(asked-have, 0)
 }
 
-// Members counts the nodes that have the annotation of a group, by the group's pool. Instances of nodes that leave have
-// been replaced by the cloud, or are not asked for any more.
+// Members counts the nodes that have the annotation of a group, by the group's pool. Instances that end are replaced by
+// the cloud, or are not asked for any more; those of nodes that are only about to leave still count.
 func Members(nodes []snapshot.Node) map[string]int {
 	out := map[string]int{}
 	for i := range nodes {
-		if n := &nodes[i]; !n.Life.Unborn && !n.Leaving {
+		if n := &nodes[i]; !n.Life.Unborn && !n.Life.Terminating {
 			if _, grouped := snapshot.NodeGroup(n.Pool); grouped {
 				out[n.Pool]++
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
@@ -35,9 +37,7 @@ func (v view) life() snapshot.Life {
 	}
 	out.Unborn = v.node == nil
 	if v.claim == nil {
-		if v.initialized() {
-			out.Quiet = born(v.node.CreationTimestamp) // a file says no more
-		}
+		v.alone(&out)
 		return out
 	}
 	out.Protected = out.Protected || v.claim.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true"
@@ -60,20 +60,49 @@ func (v view) life() snapshot.Life {
 	return out
 }
 
+// alone enters what a node without a claim says, such as one of a group.
+func (v view) alone(out *snapshot.Life) {
+	if v.initialized() {
+		out.Quiet = born(v.node.CreationTimestamp) // a file says no more
+	}
+	if v.group() == "" {
+		return
+	}
+	said := v.node.Annotations
+	if last, err := time.Parse(time.RFC3339, said[tenonv1alpha1.AnnotationLastPodEvent]); err == nil && v.initialized() {
+		out.Quiet = last.UTC()
+	}
+	var record struct { // of command.Record
+		Reason string `json:"reason"`
+	}
+	if json.Unmarshal([]byte(said[karpenterv1.AnnotationDisruption]), &record) == nil {
+		out.Underway = record.Reason
+	}
+	deleted := v.node.DeletionTimestamp != nil
+	out.Awaits = !deleted && (out.Underway != "" || hasTaint(v.node.Spec.Taints, karpenterv1.TaintDisrupted()))
+	out.Rearranged = Rearranged(v.node)
+	// Without our finalizer it was deleted because its instance is gone.
+	out.Terminating = deleted && (said[tenonv1alpha1.AnnotationEnded] != "" || !slices.Contains(v.node.Finalizers, karpenterv1.FinalizerTermination))
+}
+
 // TakenBack reports whether a node is marked for a disruption that will be taken back: nothing is
-// written of the disruption on the claim, or a replacement that it waits for does not exist. Pods
+// written of the disruption on the claim, or on a group's node, or a replacement that it waits for does not exist. Pods
 // of such a node stay where they are, and want no other place. The controller writes the record
 // before it taints the node, and makes the replacements after that.
-func TakenBack(n *snapshot.Node, claim *karpenterv1.NodeClaim, exists func(claim string) bool) bool {
-	if !n.Life.Awaits || claim == nil || n.Life.Unborn {
+func TakenBack(n *snapshot.Node, node *corev1.Node, claim *karpenterv1.NodeClaim, exists func(claim string) bool) bool {
+	if !n.Life.Awaits || n.Life.Unborn || claim == nil && memberOf(node, nil) == "" {
 		return false
+	}
+	var recorded metav1.Object = node
+	if claim != nil {
+		recorded = claim
 	}
 	var record struct { // of command.Record, which the disruption controller alone writes
 		Replacements []struct {
 			Claim string `json:"claim"`
 		} `json:"replacements"`
 	}
-	if json.Unmarshal([]byte(claim.Annotations[karpenterv1.AnnotationDisruption]), &record) != nil {
+	if json.Unmarshal([]byte(recorded.GetAnnotations()[karpenterv1.AnnotationDisruption]), &record) != nil {
 		return true
 	}
 	for _, r := range record.Replacements {
@@ -84,11 +113,11 @@ func TakenBack(n *snapshot.Node, claim *karpenterv1.NodeClaim, exists func(claim
 	return false
 }
 
-// Rearranged is what a claim says about when disruptions brought pods to its node. What
+// Rearranged is what a claim, or a node without one, says about when disruptions brought pods to the node. What
 // cannot be read was not written by Tenon.
-func Rearranged(claim *karpenterv1.NodeClaim) []time.Time {
+func Rearranged(claim metav1.Object) []time.Time {
 	var out []time.Time
-	for word := range strings.SplitSeq(claim.Annotations[AnnotationRearranged], ",") {
+	for word := range strings.SplitSeq(claim.GetAnnotations()[AnnotationRearranged], ",") {
 		if at, err := time.Parse(time.RFC3339, word); err == nil {
 			out = append(out, at.UTC())
 		}
@@ -99,7 +128,7 @@ func Rearranged(claim *karpenterv1.NodeClaim) []time.Time {
 // Rearrange adds a time to what a claim says, and forgets what has long ceased to matter. Of
 // many times the first of all and the last ones are kept: pods that came in between count as
 // moved a little earlier than they were.
-func Rearrange(claim *karpenterv1.NodeClaim, at time.Time) {
+func Rearrange(claim metav1.Object, at time.Time) {
 	const remembered, most = 4 * 24 * time.Hour, 20
 	times := slices.DeleteFunc(Rearranged(claim), func(t time.Time) bool { return at.Sub(t) >= remembered })
 	if len(times) >= most {
@@ -109,24 +138,27 @@ func Rearrange(claim *karpenterv1.NodeClaim, at time.Time) {
 }
 
 // NotRearranged takes back a time that Rearrange has added.
-func NotRearranged(claim *karpenterv1.NodeClaim, at time.Time) {
+func NotRearranged(claim metav1.Object, at time.Time) {
 	at = at.Truncate(time.Second)
 	sayRearranged(claim, slices.DeleteFunc(Rearranged(claim), at.Equal))
 }
 
-func sayRearranged(claim *karpenterv1.NodeClaim, times []time.Time) {
+func sayRearranged(claim metav1.Object, times []time.Time) {
+	said := maps.Clone(claim.GetAnnotations())
 	if len(times) == 0 {
-		delete(claim.Annotations, AnnotationRearranged)
+		delete(said, AnnotationRearranged)
+		claim.SetAnnotations(said)
 		return
 	}
 	words := make([]string, len(times))
 	for i, t := range times {
 		words[i] = t.UTC().Format(time.RFC3339)
 	}
-	if claim.Annotations == nil {
-		claim.Annotations = map[string]string{}
+	if said == nil {
+		said = map[string]string{}
 	}
-	claim.Annotations[AnnotationRearranged] = strings.Join(words, ",")
+	said[AnnotationRearranged] = strings.Join(words, ",")
+	claim.SetAnnotations(said)
 }
 
 // condition finds a condition of the claim that is true.
@@ -181,12 +213,17 @@ func IsReady(node *corev1.Node) bool {
 // consolidation is what the pool says about giving up nodes, but for what its budgets
 // allow now.
 func consolidation(pool *karpenterv1.NodePool) snapshot.Consolidation {
-	out := snapshot.Consolidation{Policy: snapshot.Policy(pool.Spec.Disruption.ConsolidationPolicy)}
+	out := consolidationOf(pool.Spec.Disruption)
+	out.DeleteFirst, _ = DeleteFirst(pool) // what is refused is told where pools are checked
+	return out
+}
+
+func consolidationOf(d karpenterv1.Disruption) snapshot.Consolidation {
+	out := snapshot.Consolidation{Policy: snapshot.Policy(d.ConsolidationPolicy)}
 	if out.Policy == "" {
 		out.Policy = snapshot.WhenEmptyOrUnderutilized
 	}
-	out.DeleteFirst, _ = DeleteFirst(pool) // what is refused is told where pools are checked
-	switch after := pool.Spec.Disruption.ConsolidateAfter; {
+	switch after := d.ConsolidateAfter; {
 	case after.Duration != nil:
 		d := *after.Duration
 		out.After = &d

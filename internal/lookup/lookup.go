@@ -29,6 +29,7 @@ const (
 	podNode        = "spec.nodeName"
 	nodeProvider   = "spec.providerID"
 	nodeDeleting   = "metadata.deletionTimestamp"
+	nodeCommand    = "metadata.annotations.disruption"
 	attachmentNode = "spec.nodeName"
 	claimProvider  = "status.providerID"
 	claimPool      = "metadata.labels.nodepool"
@@ -43,11 +44,12 @@ func Indexes() []Index {
 		{&corev1.Pod{}, podNode, by(func(p *corev1.Pod) string { return p.Spec.NodeName })},
 		{&corev1.Node{}, nodeProvider, by(func(n *corev1.Node) string { return n.Spec.ProviderID })},
 		{&corev1.Node{}, nodeDeleting, by(func(n *corev1.Node) string { return deleting(n) })},
+		{&corev1.Node{}, nodeCommand, by(func(n *corev1.Node) string { return disrupted(n) })},
 		{&storagev1.VolumeAttachment{}, attachmentNode, by(func(a *storagev1.VolumeAttachment) string { return a.Spec.NodeName })},
 		{&karpenterv1.NodeClaim{}, claimProvider, by(func(c *karpenterv1.NodeClaim) string { return c.Status.ProviderID })},
 		{&karpenterv1.NodeClaim{}, claimPool, by(func(c *karpenterv1.NodeClaim) string { return c.Labels[karpenterv1.LabelNodePool] })},
 		{&karpenterv1.NodeClaim{}, claimClass, by(func(c *karpenterv1.NodeClaim) string { return classKey(c.Spec.NodeClassRef) })},
-		{&karpenterv1.NodeClaim{}, claimCommand, by(disrupted)},
+		{&karpenterv1.NodeClaim{}, claimCommand, by(func(c *karpenterv1.NodeClaim) string { return disrupted(c) })},
 		{&karpenterv1.NodePool{}, poolClass, by(func(p *karpenterv1.NodePool) string { return classKey(p.Spec.Template.Spec.NodeClassRef) })},
 	}
 }
@@ -69,9 +71,9 @@ func deleting(object client.Object) string {
 	return "set"
 }
 
-// disrupted is under what a claim is found that a disruption is about.
-func disrupted(claim *karpenterv1.NodeClaim) string {
-	if claim.Annotations[karpenterv1.AnnotationDisruption] != "" {
+// disrupted is under what a claim, or a node without one, is found that a disruption is about.
+func disrupted(object client.Object) string {
+	if object.GetAnnotations()[karpenterv1.AnnotationDisruption] != "" {
 		return "set"
 	}
 	return ""
@@ -137,6 +139,15 @@ func NodesLeaving(ctx context.Context, r client.Reader) ([]*corev1.Node, error) 
 	var list corev1.NodeList
 	if err := r.List(ctx, &list, client.MatchingFields{nodeDeleting: "set"}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the nodes that are being deleted: %w", err)
+	}
+	return pointers(list.Items), nil
+}
+
+// NodesDisrupted lists the nodes without a claim that a disruption is about.
+func NodesDisrupted(ctx context.Context, r client.Reader) ([]*corev1.Node, error) {
+	var list corev1.NodeList
+	if err := r.List(ctx, &list, client.MatchingFields{nodeCommand: "set"}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the nodes that are disrupted: %w", err)
 	}
 	return pointers(list.Items), nil
 }

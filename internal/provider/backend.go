@@ -18,8 +18,8 @@ import (
 // Backend is the cloud of a process.
 type Backend struct {
 	Provider cloud.Provider
-	// Groups changes the size of groups of instances; nil where there are none.
-	Groups cloud.GroupWriter
+	// Groups reads groups of instances and changes their sizes; nil where there are none.
+	Groups cloud.Groups
 	// Controllers are the cloud's own, beside those that every cloud needs; nil is none.
 	Controllers func(reconcile.Kit) []reconcile.Controller
 	// Readers are those of them that change nothing and keep the catalogue current, for shadow mode;

@@ -17,8 +17,8 @@ type Kit struct {
 	Server client.Reader
 	// Cloud buys and removes machines.
 	Cloud cloud.Provider
-	// Groups changes the size of groups of instances; nil where there are none.
-	Groups cloud.GroupWriter
+	// Groups reads groups of instances and changes their sizes; nil where there are none.
+	Groups cloud.Groups
 	// Clock is where the time comes from, always.
 	Clock clock.PassiveClock
 	// Events are what people see beside the object.

@@ -92,7 +92,7 @@ func (w *World) astray(a *arrivals) []string {
 		claim, node := p.on, p.on
 		if name, found := w.nodes.nodeOf(claim); found {
 			node = name
-		} else if claim = w.nodes.claimOf(node); claim == "" {
+		} else if claim = w.nodes.memberOf(node); claim == "" {
 			continue
 		}
 		came := map[snapshot.TemplateIndex]int{}

@@ -9,10 +9,11 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/order"
+	"tenon/internal/command"
 )
 
-// Closed returns, by name, the claims that are not being deleted and whose nodes take no pods or that say
-// that they are disrupted.
+// Closed returns, as a record names them, the claims that are not being deleted and whose nodes take no pods or that say
+// that they are disrupted, and the nodes of groups that take no pods.
 func (w *World) Closed() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -25,6 +26,11 @@ func (w *World) Closed() []string {
 		node := w.nodes.nodes[claim.Status.NodeName]
 		if isClosed(node) || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) {
 			out = append(out, name)
+		}
+	}
+	for _, name := range order.Keys(w.nodes.nodes) {
+		if _, alone := command.NodeOf(w.nodes.memberOf(name)); alone && isClosed(w.nodes.nodes[name]) {
+			out = append(out, command.MemberOf("", name))
 		}
 	}
 	return out

@@ -206,8 +206,8 @@ func (d *Disruptions) show(nodes []snapshot.Node, now time.Time) (shown []snapsh
 	}
 	shown = nodes
 	for i := range nodes {
-		u, is := taken[nodes[i].Claim]
-		if nodes[i].Claim == "" || !is || nodes[i].Leaving {
+		u, is := taken[command.MemberOf(nodes[i].Claim, nodes[i].Name)]
+		if !is || nodes[i].Leaving {
 			continue
 		}
 		if &shown[0] == &nodes[0] {
@@ -240,7 +240,7 @@ func (w *World) Price(m command.Member) model.Money {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.nodes.list {
-		if n := &w.nodes.list[i]; n.Claim == m.Claim && n.InstanceType != "" && n.Price > 0 {
+		if n := &w.nodes.list[i]; command.MemberOf(n.Claim, n.Name) == m.Claim && n.InstanceType != "" && n.Price > 0 {
 			return n.Price
 		}
 	}

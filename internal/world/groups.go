@@ -53,7 +53,7 @@ func (r *groups) put(t *ingest.Translator, o *tenonv1alpha1.NodeGroup) bool {
 
 func sameGroup(a, b *tenonv1alpha1.NodeGroup) bool {
 	return a.Generation == b.Generation && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) && a.UID == b.UID &&
-		a.Spec == b.Spec && equality.Semantic.DeepEqual(a.Status, b.Status)
+		equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Status, b.Status)
 }
 
 // addPools adds the groups' pools, their catalogues and their prices.
@@ -104,4 +104,22 @@ func (w *World) Group(name string) (*tenonv1alpha1.NodeGroup, bool) {
 		}
 	}
 	return nil, false
+}
+
+// GroupObject finds the object of a group by its own name; nil if there is none. Left is the size that the group will have once
+// all nodes that are leaving have gone; it counts those that are only about to leave.
+func (w *World) GroupObject(name string) (object *tenonv1alpha1.NodeGroup, left int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	g := w.groups.all[name]
+	if g == nil || g.object.Status.Size == nil {
+		return nil, 0
+	}
+	left = g.object.Status.Size.Desired
+	for _, node := range w.nodes.nodes {
+		if node.Annotations[tenonv1alpha1.AnnotationGroup] == name && node.DeletionTimestamp != nil && node.Annotations[tenonv1alpha1.AnnotationEnded] == "" {
+			left--
+		}
+	}
+	return g.object, left
 }

@@ -12,7 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/snapshot"
+	"tenon/internal/command"
 	"tenon/internal/ingest"
 )
 
@@ -171,6 +173,15 @@ func (r *nodeState) claimOf(node string) string {
 		return r.bought[n.Spec.ProviderID]
 	}
 	return ""
+}
+
+// memberOf is how a record names a node that it may name: by its claim, or by itself if it is one of a group; otherwise empty.
+func (r *nodeState) memberOf(node string) string {
+	claim := r.claimOf(node)
+	if n := r.nodes[node]; claim == "" && (n == nil || n.Annotations[tenonv1alpha1.AnnotationGroup] == "") {
+		return ""
+	}
+	return command.MemberOf(claim, node)
 }
 
 // nodeFor returns the node of a claim, or nil if there is none yet.

@@ -323,7 +323,7 @@ func (w *World) translate(k key, pod *corev1.Pod) (snapshot.Pod, bool) {
 // takenBack reports whether a node leaves for a disruption that will be cancelled.
 func (w *World) takenBack(node string) bool {
 	m := w.nodes.pairs.byNode[node]
-	return m != nil && ingest.TakenBack(&m.value, m.claim, func(claim string) bool { return w.nodes.claim(claim) != nil })
+	return m != nil && ingest.TakenBack(&m.value, m.node, m.claim, func(claim string) bool { return w.nodes.claim(claim) != nil })
 }
 
 func compareKeys(a, b key) int {

@@ -96,9 +96,12 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	out.Budgets = w.translator.Budgets()
 	nodes := ingest.InService(out.Nodes)
 	for i := range out.Pools {
-		if pool := &out.Pools[i]; pool.Group == nil {
-			w.translator.Allow(w.pools[pool.Name], nodes[pool.Name], &pool.Consolidation)
+		pool := &out.Pools[i]
+		if group, is := snapshot.NodeGroup(pool.Name); is {
+			w.translator.AllowGroup(w.groups.all[group].object, nodes[pool.Name], &pool.Consolidation)
+			continue
 		}
+		w.translator.Allow(w.pools[pool.Name], nodes[pool.Name], &pool.Consolidation)
 	}
 	out.Waiting = m.Waiting
 	w.ledger.describe(&out.Waiting)

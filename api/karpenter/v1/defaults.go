@@ -12,7 +12,7 @@ const (
 // SetDefaults fills in what the API server would, for objects that come from a file.
 func (p *NodePool) SetDefaults() {
 	setExpireAfterDefault(&p.Spec.Template.Spec.ExpireAfter)
-	p.Spec.Disruption.setDefaults()
+	p.Spec.Disruption.SetDefaults()
 	if p.Status.Nodes == nil {
 		p.Status.Nodes = new(int64)
 	}
@@ -29,7 +29,8 @@ func setExpireAfterDefault(d *NillableDuration) {
 	}
 }
 
-func (d *Disruption) setDefaults() {
+// SetDefaults fills in what the API server would, for objects that come from a file.
+func (d *Disruption) SetDefaults() {
 	if !d.ConsolidateAfter.IsSet() {
 		d.ConsolidateAfter = written(`"0s"`, 0)
 	}

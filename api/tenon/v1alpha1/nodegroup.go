@@ -4,10 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
 )
 
 // Mode is what may be done to a group.
@@ -17,7 +20,7 @@ type Mode string
 const (
 	// ModeObserve shows the group, and changes nothing.
 	ModeObserve Mode = "observe"
-	// ModeNative has the group grow when pods need nodes, as pools do.
+	// ModeNative has the group grow when pods need nodes and shrink when they do not, as pools do.
 	ModeNative Mode = "native"
 )
 
@@ -28,6 +31,11 @@ const (
 	// AnnotationJoined says that the node has been Ready, or had the time to become so. Until then it counts as a node
 	// that is still to come.
 	AnnotationJoined = "tenon.sh/node-group-joined"
+	// AnnotationLastPodEvent says when a pod last came to the node or left it, as RFC 3339.
+	AnnotationLastPodEvent = "tenon.sh/last-pod-event"
+	// AnnotationEnded says of a node that is being deleted that the cloud was told to end its instance. The desired size of
+	// the group does not include the instance any more, or the cloud replaces it.
+	AnnotationEnded = "tenon.sh/instance-ended"
 )
 
 // Conditions of a NodeGroup. Ready is computed from the first three; the others are plain.
@@ -42,6 +50,8 @@ const (
 	ConditionHealthy = "Healthy"
 	// ConditionUnhindered: nothing is known that works against a change of the group's size.
 	ConditionUnhindered = "Unhindered"
+	// ConditionBackedOff: instances did not come, and for a while no more are asked for.
+	ConditionBackedOff = "BackedOff"
 	// ConditionForeignAutoscaler: a Cluster Autoscaler is alive that may change the group. Until it is False, Tenon does not.
 	ConditionForeignAutoscaler = "ForeignAutoscalerActive"
 )
@@ -83,11 +93,38 @@ type NodeGroupSpec struct {
 	// +required
 	GroupName string `json:"groupName"`
 	// Mode is what may be done to the group. In mode observe it is shown, and nothing is changed. In mode native it grows
-	// when pods need nodes; nothing makes it smaller.
+	// when pods need nodes, and its nodes are disrupted as those of pools are, but not below the group's minimum.
 	// +kubebuilder:validation:Enum:=observe;native
 	// +kubebuilder:default:="observe"
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
+	// Disruption says when nodes of a group in mode native may be taken away, as in a NodePool. If it is not given,
+	// consolidateAfter is what the group's tag scaledownunneededtime says, or else ten minutes, and a tenth of the nodes
+	// may be disrupted at a time.
+	// +optional
+	Disruption *karpenterv1.Disruption `json:"disruption,omitempty"`
+}
+
+// UnneededTime is the option of a group that says how long a node must have been unneeded before it may go.
+const UnneededTime = "scaledownunneededtime"
+
+// usualUnneededTime is what counts if neither the object nor the group says something else. (As in Cluster Autoscaler.)
+const usualUnneededTime = 10 * time.Minute
+
+// Disrupts is when nodes of the group may be taken away: what the object says, or what follows from the group's options.
+func (g *NodeGroup) Disrupts() karpenterv1.Disruption {
+	if g.Spec.Disruption != nil {
+		return *g.Spec.Disruption
+	}
+	after := usualUnneededTime
+	if said, err := time.ParseDuration(g.Status.Options[UnneededTime]); err == nil && said >= 0 {
+		after = said
+	}
+	return karpenterv1.Disruption{
+		ConsolidateAfter:    karpenterv1.DurationOf(after),
+		ConsolidationPolicy: karpenterv1.ConsolidateWhenEmptyOrUnderutilized,
+		Budgets:             []karpenterv1.Budget{{Nodes: "10%"}},
+	}
 }
 
 // NodeGroupStatus is what the cloud and the cluster say of the group.
@@ -98,6 +135,14 @@ type NodeGroupStatus struct {
 	// Instances counts what the group has.
 	// +optional
 	Instances *NodeGroupInstances `json:"instances,omitempty"`
+	// Backoff is kept for three hours after instances did not come.
+	// +optional
+	Backoff *NodeGroupBackoff `json:"backoff,omitempty"`
+	// Unregistered are instances without a node.
+	// +listType=map
+	// +listMapKey=providerID
+	// +optional
+	Unregistered []UnregisteredInstance `json:"unregistered,omitempty"`
 	// Zones in which the cloud puts instances of the group, as it chooses.
 	// +optional
 	Zones []string `json:"zones,omitempty"`
@@ -134,6 +179,22 @@ type NodeGroupSize struct {
 	// Since is when Desired was last seen to change.
 	// +optional
 	Since metav1.Time `json:"since,omitzero"`
+}
+
+// NodeGroupBackoff says that, and for how long, no instances are asked for because the last ones did not come.
+type NodeGroupBackoff struct {
+	// Failures is how many times in a row instances did not come.
+	Failures int64 `json:"failures"`
+	// Since is when the last failure was seen, and Until when instances are asked for again.
+	Since metav1.Time `json:"since"`
+	Until metav1.Time `json:"until"`
+}
+
+// UnregisteredInstance is an instance that has no node.
+type UnregisteredInstance struct {
+	ProviderID string `json:"providerID"`
+	// Since is when it was first seen without one.
+	Since metav1.Time `json:"since"`
 }
 
 // NodeGroupInstances counts a group's instances.
@@ -195,10 +256,32 @@ func (g *NodeGroup) Free() bool {
 	return meta.IsStatusConditionFalse(g.Status.Conditions, ConditionForeignAutoscaler)
 }
 
+// BackedOff reports whether no instances are asked for, because the last ones did not come.
+func (g *NodeGroup) BackedOff() bool {
+	return meta.IsStatusConditionTrue(g.Status.Conditions, ConditionBackedOff)
+}
+
+// ProvisionTime is the option of a group that says how long an instance may take to become a node.
+const ProvisionTime = "maxnodeprovisiontime"
+
+// usualProvisionTime is what counts if the group does not say it. (As in Cluster Autoscaler.)
+const usualProvisionTime = 15 * time.Minute
+
+// Provisions is how long an instance of the group may take to become a node.
+func (g *NodeGroup) Provisions() time.Duration {
+	if said, err := time.ParseDuration(g.Status.Options[ProvisionTime]); err == nil && said > 0 {
+		return said
+	}
+	return usualProvisionTime
+}
+
 // SetDefaults fills in what the API server would, for objects that come from a file.
 func (g *NodeGroup) SetDefaults() {
 	if g.Spec.Mode == "" {
 		g.Spec.Mode = ModeObserve
+	}
+	if g.Spec.Disruption != nil {
+		g.Spec.Disruption.SetDefaults()
 	}
 }
 

@@ -74,10 +74,11 @@ func Policies(o Options) []Policy {
 func Groups(o Options) Policy {
 	return Policy{Name: "KarpenterControllerNodeGroupsPolicy-" + o.Cluster, Version: "2012-10-17", Statements: []Statement{
 		allow("AllowNodeGroupReadActions", "*").to(
-			"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeLaunchConfigurations", "ec2:DescribeImages",
+			"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeLaunchConfigurations", "autoscaling:DescribeScalingActivities", "ec2:DescribeImages",
 			"ec2:DescribeLaunchTemplateVersions", "ec2:GetInstanceTypesFromInstanceRequirements",
 		).where("StringEquals", "aws:RequestedRegion", o.Region),
-		allow("AllowNodeGroupSizeActions", o.arn("autoscaling", "autoScalingGroup:*:autoScalingGroupName/*")).to("autoscaling:SetDesiredCapacity"),
+		allow("AllowNodeGroupSizeActions", o.arn("autoscaling", "autoScalingGroup:*:autoScalingGroupName/*")).
+			to("autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"),
 		allow("AllowManagedNodeGroupReadActions", o.arn("eks", "nodegroup/"+o.Cluster+"/*/*")).to("eks:DescribeNodegroup"),
 	}}
 }

@@ -51,6 +51,7 @@ type Reader struct {
 	looked    time.Time
 	lookedUp  time.Time           // when templates were looked up last
 	templates map[string]template // by the group's name
+	asked     map[string]asked    // of groups that lack instances
 }
 
 // New makes a reader that has not read anything yet.
@@ -87,6 +88,7 @@ func (r *Reader) Groups(ctx context.Context) ([]cloud.Group, error) {
 	for i := range described {
 		out = append(out, r.group(&described[i]))
 	}
+	r.findFailures(ctx, out, now)
 	for _, s := range r.Discovery.Static {
 		if !slices.ContainsFunc(out, func(g cloud.Group) bool { return g.Name == s.Name }) {
 			out = append(out, cloud.Group{Name: s.Name, Missing: true, Min: s.Min, Max: s.Max})

@@ -36,7 +36,9 @@ type account struct {
 	meeting   []string // types that meet any requirements
 	fail      map[string]error
 	calls     map[string]int
-	filters   []string
+	// activities are those of every group, the newest first.
+	activities []astypes.Activity
+	filters    []string
 }
 
 func (a *account) called(operation, about string) error {
@@ -80,6 +82,29 @@ func (a *account) SetDesiredCapacity(_ context.Context, in *autoscaling.SetDesir
 		}
 	}
 	return &autoscaling.SetDesiredCapacityOutput{}, nil
+}
+
+func (a *account) TerminateInstanceInAutoScalingGroup(_ context.Context, in *autoscaling.TerminateInstanceInAutoScalingGroupInput, _ ...func(*autoscaling.Options)) (*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error) {
+	if err := a.called("TerminateInstanceInAutoScalingGroup", *in.InstanceId); err != nil {
+		return nil, err
+	}
+	for i := range a.groups {
+		g := &a.groups[i]
+		for k := range g.Instances {
+			if *g.Instances[k].InstanceId != *in.InstanceId {
+				continue
+			}
+			g.Instances[k].LifecycleState = astypes.LifecycleStateTerminating
+			if *in.ShouldDecrementDesiredCapacity {
+				g.DesiredCapacity = aws.Int32(*g.DesiredCapacity - 1)
+			}
+		}
+	}
+	return &autoscaling.TerminateInstanceInAutoScalingGroupOutput{}, nil
+}
+
+func (a *account) DescribeScalingActivities(_ context.Context, in *autoscaling.DescribeScalingActivitiesInput, _ ...func(*autoscaling.Options)) (*autoscaling.DescribeScalingActivitiesOutput, error) {
+	return &autoscaling.DescribeScalingActivitiesOutput{Activities: a.activities}, a.called("DescribeScalingActivities", *in.AutoScalingGroupName)
 }
 
 func (a *account) DescribeLaunchConfigurations(_ context.Context, in *autoscaling.DescribeLaunchConfigurationsInput, _ ...func(*autoscaling.Options)) (*autoscaling.DescribeLaunchConfigurationsOutput, error) {
@@ -422,7 +447,7 @@ func TestCallsAreBounded(t *testing.T) {
 			t.Fatalf("%d templates known after minute %d", got, minute)
 		}
 		known() // from memory
-		if diff := cmp.Diff(map[string]int{"DescribeAutoScalingGroups": 5, "DescribeLaunchTemplateVersions": 25}, a.calls); diff != "" {
+		if diff := cmp.Diff(map[string]int{"DescribeAutoScalingGroups": 5, "DescribeLaunchTemplateVersions": 25, "DescribeScalingActivities": 10}, a.calls); diff != "" {
 			t.Fatalf("calls of minute %d (-want +got):\n%s", minute, diff)
 		}
 		clock.SetTime(clock.Now().Add(time.Minute))

@@ -2,7 +2,9 @@ package nodegroup
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,6 +33,39 @@ func (r *Reader) Resize(ctx context.Context, name string, from, to int64) error 
 	group.Desired = to
 	r.remember(group)
 	return nil
+}
+
+// End implements cloud.GroupWriter: it takes two calls.
+func (r *Reader) End(ctx context.Context, name, providerID string) (int64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	group, err := r.describeOne(ctx, name)
+	if _, changed := errors.AsType[*cloud.GroupChanged](err); changed { // it is gone, and its instances with it
+		return 0, &cloud.NotFound{ProviderID: providerID}
+	}
+	if err != nil {
+		return 0, err
+	}
+	found := group.Find(providerID)
+	switch {
+	case found == nil:
+		return group.Desired, &cloud.NotFound{ProviderID: providerID}
+	case found.State == cloud.Terminating:
+		return group.Desired, nil
+	}
+	smaller := group.Desired > group.Min
+	if _, err := r.Clients.AutoScaling.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
+		InstanceId: aws.String(path.Base(providerID)), ShouldDecrementDesiredCapacity: &smaller,
+	}); err != nil {
+		return group.Desired, &failed{"end instance " + path.Base(providerID) + " of Auto Scaling group " + name, "autoscaling:TerminateInstanceInAutoScalingGroup", err}
+	}
+	if smaller {
+		group.Desired--
+	}
+	group.Instances = slices.Clone(group.Instances)
+	group.Find(providerID).State = cloud.Terminating
+	r.remember(group)
+	return group.Desired, nil
 }
 
 // describeOne asks for one group, and remembers it.

@@ -79,18 +79,19 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		for _, pod := range r.Pods {
 			out.pods[types.UID(s.Pods[pod].UID)] = true
 		}
-		if d.underway.Involve(r.Claim) {
-			return nil, reason.Cause{Code: reason.ClaimInvolved, Where: r.Claim}, nil
+		member := command.MemberOf(r.Claim, r.Node)
+		if d.underway.Involve(member) {
+			return nil, reason.Cause{Code: reason.ClaimInvolved, Where: member}, nil
 		}
-		l, found, err := execute.ReadLeaver(ctx, d.kit.Client, r.Claim)
+		l, found, err := execute.ReadLeaver(ctx, d.kit.Client, member)
 		if err != nil {
 			return nil, reason.Cause{}, err
 		}
-		if !found || l.Claim.DeletionTimestamp != nil || l.Node == nil || l.Node.Name != r.Node {
+		if !found || l.Carrier().GetDeletionTimestamp() != nil || l.Node == nil || l.Node.Name != r.Node {
 			return nil, reason.Cause{Code: reason.NodeGone, Where: r.Node}, nil
 		}
 		out.state.Leavers = append(out.state.Leavers, l)
-		record.Claims = append(record.Claims, command.Member{Claim: r.Claim, Pool: r.Pool, Price: r.Price})
+		record.Claims = append(record.Claims, command.Member{Claim: member, Pool: r.Pool, Price: r.Price})
 	}
 	if p.DeleteFirst { // what comes instead is bought for the pods, once the removal has begun
 		first := *p
@@ -131,7 +132,7 @@ func refsOf(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.PodRef {
 	return out
 }
 
-// receivers are the claims whose nodes take pods.
+// receivers are the claims whose nodes take pods, and the nodes of groups that do.
 func receivers(s *snapshot.Snapshot, p *plan.Disruption) []string {
 	taking := map[string]bool{}
 	for i := range p.Moves {
@@ -139,8 +140,8 @@ func receivers(s *snapshot.Snapshot, p *plan.Disruption) []string {
 	}
 	var out []string
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; taking[n.Name] && n.Claim != "" {
-			out = append(out, n.Claim)
+		if n := &s.Nodes[i]; taking[n.Name] && (n.Claim != "" || n.Pool != "") {
+			out = append(out, command.MemberOf(n.Claim, n.Name))
 		}
 	}
 	return out

@@ -27,7 +27,7 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	if !d.o.Synced() {
 		return reconcile.In(unsyncedRetry), nil
 	}
-	claims, err := d.meet(ctx)
+	carriers, err := d.meet(ctx)
 	if err != nil {
 		return reconcile.Never, err
 	}
@@ -39,7 +39,7 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 		}
 	}
 	wrong = append(wrong, d.release(ctx))
-	if err := d.tidy(ctx, claims); err != nil && !reconcile.Overtaken(err) {
+	if err := d.tidy(ctx, carriers); err != nil && !reconcile.Overtaken(err) {
 		wrong = append(wrong, err)
 	}
 	if err := errors.Join(wrong...); err != nil {
@@ -52,16 +52,31 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	return reconcile.In(period), nil
 }
 
-// meet enters the commands that claims show: when leaders change, some are not ours. It
-// returns the claims.
-func (d *disruption) meet(ctx context.Context) ([]*karpenterv1.NodeClaim, error) {
+// meet enters the commands that claims and nodes show: when leaders change, some are not ours. It
+// returns these objects.
+func (d *disruption) meet(ctx context.Context) ([]client.Object, error) {
 	claims, err := lookup.ClaimsDisrupted(ctx, d.kit.Client)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := lookup.NodesDisrupted(ctx, d.kit.Client)
+	if err != nil {
+		return nil, err
+	}
+	var carriers []client.Object
 	for _, claim := range claims {
 		if r, ok := command.Of(claim); ok && r.Takes(claim.Name) {
 			d.underway.Restore(r)
 		}
+		carriers = append(carriers, claim)
 	}
-	return claims, err
+	for _, node := range nodes {
+		if r, ok := command.Of(node); ok {
+			d.underway.Restore(r)
+		}
+		carriers = append(carriers, node)
+	}
+	return carriers, nil
 }
 
 // advance does the next step of a command. It decides on what the API server has, not on a cache: some
@@ -128,10 +143,10 @@ func (d *disruption) state(ctx context.Context, reader client.Reader, u world.Un
 		if !found {
 			continue
 		}
-		switch own, ok := command.Of(l.Claim); {
+		switch own, ok := command.Of(l.Carrier()); {
 		case ok && own.ID == r.ID:
 			s.Leavers = append(s.Leavers, l)
-		case l.Claim.DeletionTimestamp == nil:
+		case l.Carrier().GetDeletionTimestamp() == nil:
 			s.Unaware++
 		}
 	}
@@ -163,7 +178,7 @@ func (d *disruption) remove(ctx context.Context, s *command.State) error {
 			return err
 		}
 		if cause.Code != reason.None {
-			objections[l.Claim.Name] = cause
+			objections[l.Member()] = cause
 		}
 	}
 	d.tellObjections(ctx, s, objections)
@@ -204,7 +219,7 @@ func (d *disruption) release(ctx context.Context) error {
 
 // tidy takes back marks that belong to no command: those of a process that ran before, or
 // of one that was abandoned while a write was under way.
-func (d *disruption) tidy(ctx context.Context, claims []*karpenterv1.NodeClaim) error {
+func (d *disruption) tidy(ctx context.Context, carriers []client.Object) error {
 	active := map[string]bool{}
 	for _, u := range d.underway.List() {
 		for _, m := range u.Record.Claims {
@@ -214,10 +229,10 @@ func (d *disruption) tidy(ctx context.Context, claims []*karpenterv1.NodeClaim) 
 			active[m.Claim] = true
 		}
 	}
-	var recorded []*karpenterv1.NodeClaim
-	for _, claim := range claims {
-		if !active[claim.Name] {
-			recorded = append(recorded, claim)
+	var recorded []client.Object
+	for _, carrier := range carriers {
+		if !active[command.MemberFor(carrier)] {
+			recorded = append(recorded, carrier)
 		}
 	}
 	none := &command.State{Now: d.kit.Clock.Now()}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
 	"tenon/core/plan"
@@ -132,7 +134,27 @@ func (d *disruption) adopt(ctx context.Context) error {
 			d.underway.Restore(r)
 		}
 	}
+	if err := d.adoptNodes(ctx); err != nil {
+		return err
+	}
 	d.last.adopted = true
+	return nil
+}
+
+// adoptNodes reads the commands on nodes of groups, where there are groups.
+func (d *disruption) adoptNodes(ctx context.Context) error {
+	if d.kit.Groups == nil {
+		return nil
+	}
+	var nodes corev1.NodeList
+	if err := d.kit.Uncached(reconcile.AfterStart).List(ctx, &nodes); err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	for i := range nodes.Items {
+		if r, found := command.Of(&nodes.Items[i]); found && nodes.Items[i].DeletionTimestamp == nil {
+			d.underway.Restore(r)
+		}
+	}
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
 	"tenon/core/decide"
@@ -87,7 +88,7 @@ func (s cloudCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.
 func (h *fixture) watch() {
 	h.t.Helper()
 	seen := map[string]client.Object{}
-	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &corev1.NodeList{}, &policyv1.PodDisruptionBudgetList{}, &corev1.PodList{}} {
+	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &tenonv1alpha1.NodeGroupList{}, &karpenterv1.NodeClaimList{}, &corev1.NodeList{}, &policyv1.PodDisruptionBudgetList{}, &corev1.PodList{}} {
 		h.Must(h.API.List(context.Background(), list))
 		h.Must(meta.EachListItem(list, func(o runtime.Object) error {
 			object := o.(client.Object)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/disruptable"
 	"tenon/core/plan"
 	"tenon/core/reason"
@@ -29,16 +30,20 @@ type look struct {
 	state  *command.State
 	pods   map[types.UID]bool // that the decision knew; nil if it is forgotten
 	index  *ingest.Index
-	listed map[string]bool // namespaces whose budgets are in the index
+	listed map[string]bool  // namespaces whose budgets are in the index
+	asked  map[string]int64 // how many nodes of each group may go by this look
 }
 
 func (d *disruption) secondLook(s *command.State) *look {
-	return &look{d: d, state: s, pods: d.underway.Find(s.Record.ID).Pods, index: ingest.NewIndex(), listed: map[string]bool{}}
+	return &look{d: d, state: s, pods: d.underway.Find(s.Record.ID).Pods, index: ingest.NewIndex(), listed: map[string]bool{}, asked: map[string]int64{}}
 }
 
 // objection is why a leaver has to stay after all; no cause if nothing speaks against its removal. This
 // does not repeat the decision: only changes since then count.
 func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, error) {
+	if cause := k.groupObjects(l); cause.Code != reason.None {
+		return cause, nil
+	}
 	var pods []*corev1.Pod
 	if l.Node != nil {
 		var err error
@@ -64,6 +69,23 @@ func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, e
 	}
 	known := func(p *snapshot.Pod) bool { return k.knew(bound[p.UID]) }
 	return disruptable.NewRules(k.state.Now, t.Budgets()).Unmet(node, known, plan.ToRemove()), nil
+}
+
+// groupObjects is why the group of a node may not lose it: others change the group now, or it is as small as it may be.
+func (k *look) groupObjects(l command.Leaver) reason.Cause {
+	if l.Claim != nil {
+		return reason.Cause{}
+	}
+	name := l.Node.Annotations[tenonv1alpha1.AnnotationGroup]
+	group, left := k.d.o.World.GroupObject(name)
+	switch {
+	case k.d.kit.Groups == nil || group == nil || group.Observed() || !group.Free() || group.DeletionTimestamp != nil || group.Status.Size == nil:
+		return reason.Cause{Code: reason.GroupChanged, Where: name}
+	case left-k.asked[name] <= group.Status.Size.Min:
+		return reason.Cause{Code: reason.GroupFloor, Where: name}
+	}
+	k.asked[name]++
+	return reason.Cause{}
 }
 
 // knew reports whether the decision knew a pod. If the decision's pods are not remembered, it knew those

@@ -47,7 +47,7 @@ func (d *disruption) recordDropped(p *plan.Disruption, number int64, why string)
 	savings := p.Savings.Float()
 	o := journal.Outcome{At: d.kit.Clock.Now(), Decision: number, Action: journal.ActionDisrupt, Result: journal.Dropped, Why: why, Savings: &savings}
 	for i := range p.Nodes {
-		o.NodeClaims = append(o.NodeClaims, p.Nodes[i].Claim)
+		o.NodeClaims = append(o.NodeClaims, command.MemberOf(p.Nodes[i].Claim, p.Nodes[i].Node))
 	}
 	d.o.Journal.Told(o)
 }

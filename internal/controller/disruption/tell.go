@@ -28,9 +28,10 @@ func (d *disruption) tellBegin(ctx context.Context, s *start) {
 	disrupted := make([]map[string]string, len(s.state.Leavers))
 	for i, l := range s.state.Leavers {
 		nodes[i] = l.Name()
-		disrupted[i] = map[string]string{
-			"Node": nodes[i], "NodeClaim": l.Claim.Name,
-			"instance-type": l.Claim.Labels[corev1.LabelInstanceTypeStable], "capacity-type": l.Claim.Labels[karpenterv1.LabelCapacityType],
+		labels := l.Carrier().GetLabels()
+		disrupted[i] = map[string]string{"Node": nodes[i], "instance-type": labels[corev1.LabelInstanceTypeStable], "capacity-type": labels[karpenterv1.LabelCapacityType]}
+		if l.Claim != nil {
+			disrupted[i]["NodeClaim"] = l.Claim.Name
 		}
 	}
 	reconcile.Log(ctx).Info("disrupting node(s)", "command", r.Text(nodes), "command-id", r.ID, "decision", r.Decision(),
@@ -83,7 +84,9 @@ func (d *disruption) tellScores(s *start) {
 
 // both makes events for a node and for its claim.
 func (d *disruption) both(l command.Leaver, reason, onNode, onClaim string, key ...string) {
-	d.kit.Events.Publish(telemetry.Normal(l.Claim, reason, onClaim, append([]string{string(l.Claim.UID)}, key...)...))
+	if l.Claim != nil {
+		d.kit.Events.Publish(telemetry.Normal(l.Claim, reason, onClaim, append([]string{string(l.Claim.UID)}, key...)...))
+	}
 	if l.Node != nil {
 		d.kit.Events.Publish(telemetry.Normal(l.Node, reason, onNode, append([]string{string(l.Node.UID)}, key...)...))
 	}
@@ -128,7 +131,7 @@ func (d *disruption) tellWaiting(s *command.State) {
 func (d *disruption) tellRemoved(ctx context.Context, s *command.State, l command.Leaver) {
 	why := string(s.Record.Reason)
 	d.both(l, "DisruptionTerminating", "Disrupting Node: "+why, "Disrupting NodeClaim: "+why, why)
-	reconcile.Log(ctx).V(1).Info("deleting disrupted nodeclaim", "NodeClaim", l.Claim.Name, "Node", l.Name(), "command-id", s.Record.ID, "reason", why)
+	reconcile.Log(ctx).V(1).Info("deleting disrupted nodeclaim", "NodeClaim", l.Member(), "Node", l.Name(), "command-id", s.Record.ID, "reason", why)
 }
 
 // tellObjections tells of nodes that have to stay, because something came up since the
@@ -139,12 +142,12 @@ func (d *disruption) tellObjections(ctx context.Context, s *command.State, objec
 	}
 	d.kit.Metrics.VoluntaryDisruptionFailedValidationsTotal.WithLabelValues(s.Record.Kind).Add(float64(len(objections)))
 	for _, l := range s.Staying() {
-		cause, stays := objections[l.Claim.Name]
+		cause, stays := objections[l.Member()]
 		if !stays {
 			continue
 		}
 		why := cause.Text()
-		reconcile.Log(ctx).Info("a node is not disrupted after all", "Node", l.Name(), "NodeClaim", l.Claim.Name, "command-id", s.Record.ID, "cause", why)
+		reconcile.Log(ctx).Info("a node is not disrupted after all", "Node", l.Name(), "NodeClaim", l.Member(), "command-id", s.Record.ID, "cause", why)
 		text := fmt.Sprintf("Consolidation rejected: %s: [%s], reason: churn, %s (savings: $%.2f)", s.Record.Decision(), l.Name(), why, s.Record.Savings.Float())
 		if s.Record.Reason == plan.Drifted {
 			d.both(l, "DisruptionBlocked", why, why)

@@ -34,6 +34,9 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 	var wrong []error
 	for _, id := range order.Keys(s.nodes) {
 		node := s.nodes[id]
+		if node.DeletionTimestamp != nil && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" {
+			continue // it is leaving, and its end has to know the group
+		}
 		group, joined := members[id], ""
 		if group != "" && w.joined(node) {
 			joined = "true"

@@ -1,8 +1,9 @@
 // Package nodegroup shows every group of instances that the cloud keeps at a size as a NodeGroup: its size, its
 // instances and their nodes, what a further node would be like, what it costs, and what is wrong with it, with a remedy.
-// Of groups that may be changed it writes on each node to which group it belongs.
+// Of groups that may be changed it writes on each node to which group it belongs, and it gives up what does not come: sizes
+// that the cloud has no instances for, and instances that do not become nodes.
 //
-// It must not change a group.
+// It must not make a group grow.
 package nodegroup
 
 import (
@@ -70,14 +71,20 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 	again, wrong := reconcile.In(period), []error(nil)
 	for i := range s.groups {
 		g := &s.groups[i]
+		var told *tenonv1alpha1.NodeGroup
 		result, err := w.write(ctx, &s, g.Name, func(o *tenonv1alpha1.NodeGroup) {
 			w.tellForeign(o, g)
 			tell(o, g, s.nodes, w.kit.Clock.Now())
+			tellUpkeep(o, g, s.nodes, w.kit.Clock.Now())
 			tellActive(o, &s.foreign, w.kit.Clock.Now())
 			if settling(o) {
 				again = again.Sooner(reconcile.In(soon))
 			}
+			told = o
 		})
+		if err == nil && result == reconcile.Never { // what follows is on the object
+			err = w.maintain(ctx, told, g)
+		}
 		again, wrong = again.Sooner(result), append(wrong, err)
 	}
 	// 4. Write on nodes to which group they belong, and let objects go whose groups are gone.

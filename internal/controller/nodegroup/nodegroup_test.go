@@ -106,7 +106,7 @@ func TestShown(t *testing.T) {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]string{
-		"Ready": "True Ready", "GroupFound": "True GroupFound", "Supported": "True Supported", "TemplateKnown": "True CopiedFromNodes", "Healthy": "True NodesReady", "Unhindered": "True NothingKnown", "ForeignAutoscalerActive": "False NoneSeen",
+		"Ready": "True Ready", "GroupFound": "True GroupFound", "Supported": "True Supported", "TemplateKnown": "True CopiedFromNodes", "Healthy": "True NodesReady", "Unhindered": "True NothingKnown", "BackedOff": "False NoFailure", "ForeignAutoscalerActive": "False NoneSeen",
 	}, status(o)); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
 	}

@@ -161,7 +161,10 @@ func TestAGroupThatDoesNotGrow(t *testing.T) {
 }
 
 // refusing is a cloud that refuses every change of a size.
-type refusing struct{}
+type refusing struct{ unasked }
+
+// unasked are groups of which nothing else is asked.
+type unasked interface{ cloud.Groups }
 
 func (refusing) Resize(context.Context, string, int64, int64) error { return errors.New("denied") }
 

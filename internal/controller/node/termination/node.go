@@ -11,6 +11,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/core/snapshot"
 	"tenon/internal/departure"
 	"tenon/internal/lookup"
 	"tenon/internal/patch"
@@ -36,6 +37,9 @@ func (c *controller) instanceGone(ctx context.Context, node *corev1.Node) (bool,
 	if isReady(node) {
 		return false, nil
 	}
+	if departure.Group(node) != "" {
+		return c.memberGone(ctx, node)
+	}
 	_, err := c.Cloud.Get(ctx, node.Spec.ProviderID)
 	if cloud.IsNotFound(err) {
 		visible := node.CreationTimestamp.Add(c.description.VisibleWithin)
@@ -45,6 +49,14 @@ func (c *controller) instanceGone(ctx context.Context, node *corev1.Node) (bool,
 		return false, fmt.Errorf("look for the instance of node %s: %w", node.Name, err)
 	}
 	return false, nil
+}
+
+// poolOf is the pool of a node, or that of its group, as metrics name it.
+func poolOf(node *corev1.Node) string {
+	if group := departure.Group(node); group != "" {
+		return snapshot.GroupPool(group)
+	}
+	return node.Labels[karpenterv1.LabelNodePool]
 }
 
 func isReady(node *corev1.Node) bool {
@@ -84,7 +96,7 @@ func (c *controller) release(ctx context.Context, node *corev1.Node) error {
 		}
 		return fmt.Errorf("remove the finalizer of node %s: %w", node.Name, err)
 	}
-	pool, zone := node.Labels[karpenterv1.LabelNodePool], node.Labels[corev1.LabelTopologyZone]
+	pool, zone := poolOf(node), node.Labels[corev1.LabelTopologyZone]
 	now := c.Clock.Now()
 	c.Metrics.NodesTerminatedTotal.WithLabelValues(pool, zone).Inc()
 	c.Metrics.NodesTerminationDurationSeconds.WithLabelValues(pool).Observe(now.Sub(node.DeletionTimestamp.Time).Seconds())

@@ -71,7 +71,7 @@ func (c *controller) drained(ctx context.Context, p *pass) (progress, error) {
 		return waitFor(drainAgain), nil
 	}
 	if p.conditions.SetTrue(karpenterv1.ConditionDrained) {
-		pool := p.Node.Labels[karpenterv1.LabelNodePool]
+		pool := poolOf(p.Node)
 		p.after = append(p.after, func() { c.Metrics.NodesDrainedTotal.WithLabelValues(pool).Inc() })
 	}
 	return finished, nil
@@ -166,10 +166,13 @@ func (c *controller) attached(ctx context.Context, p *pass) ([]string, error) {
 	return drain.StillAttached(attachments, retained), nil
 }
 
-// end removes the instance. Without a claim it is not known what it was bought for: it is left
+// end removes the instance. Without a claim, and outside of a group, it is not known what it was bought for: it is left
 // to garbage collection, which removes instances without a claim.
 func (c *controller) end(ctx context.Context, p *pass) (progress, error) {
-	if p.Claim == nil {
+	switch {
+	case p.Claim == nil && departure.Group(p.Node) != "":
+		return c.endMember(ctx, p)
+	case p.Claim == nil:
 		return finished, nil
 	}
 	err := c.Cloud.Delete(ctx, p.Node.Spec.ProviderID)

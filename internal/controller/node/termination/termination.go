@@ -1,7 +1,8 @@
 // Package termination takes nodes down that are being deleted: closed to new pods, drained,
 // volumes detached, instance ended, and only then the finalizer. How far it has come is
 // written on the claim, so that a restart goes on where it was, and so that people see what
-// a node waits for.
+// a node waits for. A node of a group has no claim: that its instance was ended is written on the node itself, and events
+// say what it waits for.
 //
 //	deleted ─▶ tainted ─▶ Drained ─▶ VolumesDetached ─▶ InstanceTerminating ─▶ finalizer gone
 //	   └── the instance is gone already ──────────────────────────────────────▶──┘
@@ -22,6 +23,7 @@ import (
 
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/internal/departure"
 	"tenon/internal/drain"
@@ -168,6 +170,9 @@ func (c *controller) gather(ctx context.Context, node *corev1.Node) (*pass, erro
 // pods are objects without a machine.
 func (c *controller) takeDown(ctx context.Context, p *pass) (progress, error) {
 	steps := []func(context.Context, *pass) (progress, error){c.drain, c.detach, c.end}
+	if p.Claim == nil && p.Node.Annotations[tenonv1alpha1.AnnotationEnded] != "" {
+		steps = steps[2:]
+	}
 	if p.Claim != nil && p.conditions.HasStatus(karpenterv1.ConditionInstanceTerminating, metav1.ConditionTrue) {
 		steps = steps[2:]
 	}

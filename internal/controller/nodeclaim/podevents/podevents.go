@@ -1,5 +1,5 @@
 // Package podevents keeps, on every claim, when a pod last came to its node or left it: the
-// time from which the pool's consolidateAfter counts.
+// time from which the pool's consolidateAfter counts. Nodes of groups have no claim, and carry the time themselves.
 //
 // The time is read from the pods themselves: when one was bound, ended, or began to be deleted. So a
 // restart, which shows every pod as if it were new, changes no time, and events without a watching process
@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/internal/lookup"
 	"tenon/internal/patch"
@@ -84,8 +85,8 @@ func ends(old, changed client.Object) bool {
 func counts(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" && !podpolicy.Daemon(pod) }
 
 func (w watcher) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
-	claim, err := w.claimOf(ctx, key.Name)
-	if err != nil || claim == nil {
+	claim, node, err := w.keeper(ctx, key.Name)
+	if err != nil || claim == nil && node == nil {
 		return reconcile.Never, err
 	}
 	now := w.kit.Clock.Now()
@@ -97,6 +98,9 @@ func (w watcher) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 		}
 		last = latest(pods, now)
 	}
+	if claim == nil {
+		return w.noteOn(ctx, node, last)
+	}
 	if last.IsZero() || last.Sub(claim.Status.LastPodEventTime.Time) < apart {
 		return reconcile.Never, nil
 	}
@@ -105,19 +109,31 @@ func (w watcher) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 	return patch.Values(ctx, w.kit, claim, noted)
 }
 
-// claimOf finds the claim of a node, if it is one of ours that stays.
-func (w watcher) claimOf(ctx context.Context, name string) (*karpenterv1.NodeClaim, error) {
+// noteOn writes the time on a node of a group.
+func (w watcher) noteOn(ctx context.Context, node *corev1.Node, last time.Time) (reconcile.Result, error) {
+	before, err := time.Parse(time.RFC3339, node.Annotations[tenonv1alpha1.AnnotationLastPodEvent])
+	if last.IsZero() || err == nil && last.Sub(before) < apart {
+		return reconcile.Never, nil
+	}
+	noted := node.DeepCopy()
+	noted.Annotations[tenonv1alpha1.AnnotationLastPodEvent] = last.UTC().Format(time.RFC3339)
+	return patch.Settled(noted, patch.Merge(ctx, w.kit, node, noted))
+}
+
+// keeper finds what keeps the time of a node, if it is one of ours that stays: its claim, or a node of a group itself.
+func (w watcher) keeper(ctx context.Context, name string) (*karpenterv1.NodeClaim, *corev1.Node, error) {
 	node := &corev1.Node{}
 	if err := w.kit.Client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
-		return nil, client.IgnoreNotFound(err)
+		return nil, nil, client.IgnoreNotFound(err)
 	}
 	claims, err := lookup.ClaimsOf(ctx, w.kit.Client, node.Spec.ProviderID)
-	if err != nil || len(claims) != 1 {
-		return nil, err
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(claims) == 0 && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" && node.DeletionTimestamp == nil:
+		return nil, node, nil
+	case len(claims) != 1 || claims[0].DeletionTimestamp != nil || !w.about.Supports(translate.ClassOf(claims[0])):
+		return nil, nil, nil
 	}
-	claim := claims[0]
-	if claim.DeletionTimestamp != nil || !w.about.Supports(translate.ClassOf(claim)) {
-		return nil, nil
-	}
-	return claim, nil
+	return claims[0], nil, nil
 }

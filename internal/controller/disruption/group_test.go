@@ -1,0 +1,201 @@
+package disruption_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/internal/ingest"
+	"tenon/internal/testing/harness"
+)
+
+// group is one in mode native whose nodes may all go at once, down to a floor.
+func group(floor, desired int64, change ...func(*tenonv1alpha1.NodeGroup)) *tenonv1alpha1.NodeGroup {
+	room := corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("16Gi"), "pods": resource.MustParse("58")}
+	g := &tenonv1alpha1.NodeGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: tenonv1alpha1.NodeGroupSpec{
+			GroupName: "Web", Mode: tenonv1alpha1.ModeNative,
+			Disruption: &karpenterv1.Disruption{ConsolidateAfter: karpenterv1.DurationOf(time.Minute), Budgets: []karpenterv1.Budget{{Nodes: "100%"}}},
+		},
+		Status: tenonv1alpha1.NodeGroupStatus{
+			Size: &tenonv1alpha1.NodeGroupSize{Min: floor, Max: 9, Desired: desired}, Instances: &tenonv1alpha1.NodeGroupInstances{Total: desired, Ready: desired},
+			InstanceTypes: []string{"m5.xlarge"}, Zones: []string{"a"}, Price: &tenonv1alpha1.NodeGroupPrice{PerNode: "0.192"},
+			Template: &tenonv1alpha1.NodeGroupTemplate{Capacity: room, Allocatable: room},
+		},
+	}
+	for _, c := range []string{tenonv1alpha1.ConditionGroupFound, tenonv1alpha1.ConditionSupported, tenonv1alpha1.ConditionTemplateKnown, tenonv1alpha1.ConditionHealthy} {
+		g.Status.Conditions = append(g.Status.Conditions, metav1.Condition{Type: c, Status: metav1.ConditionTrue, Reason: c})
+	}
+	g.Status.Conditions = append(g.Status.Conditions, metav1.Condition{Type: tenonv1alpha1.ConditionForeignAutoscaler, Status: metav1.ConditionFalse, Reason: "NoneSeen"})
+	for _, c := range change {
+		c(g)
+	}
+	return g
+}
+
+// grouped is a fixture with a group and its nodes, each with so many pods.
+func grouped(t *testing.T, object *tenonv1alpha1.NodeGroup, pods ...int) *fixture {
+	t.Helper()
+	h := newFixture(t, object)
+	h.Kit.Groups = memory.NewGroups(cloud.Group{Name: "Web", Min: object.Status.Size.Min, Max: 9, Desired: object.Status.Size.Desired, Types: []string{"m5.xlarge"}, Zones: []string{"a"}})
+	at := metav1.NewTime(h.Clock.Now().Add(-time.Hour))
+	for i, n := range pods {
+		name := fmt.Sprintf("n%d", i)
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID("uid-" + name), CreationTimestamp: at,
+			Annotations: map[string]string{tenonv1alpha1.AnnotationGroup: "web", tenonv1alpha1.AnnotationJoined: "true"},
+			Labels:      map[string]string{corev1.LabelHostname: name, corev1.LabelTopologyZone: "a", corev1.LabelInstanceTypeStable: "m5.xlarge"},
+		}, Spec: corev1.NodeSpec{ProviderID: "memory:///a/" + name}}
+		harness.Ready(node)
+		node.Status.Capacity = object.Status.Template.Capacity.DeepCopy()
+		node.Status.Allocatable = node.Status.Capacity.DeepCopy()
+		h.Must(h.API.Create(context.Background(), node))
+		for k := range n {
+			h.pod(fmt.Sprintf("%s-%d", name, k), name)
+		}
+	}
+	h.start()
+	return h
+}
+
+// nodes is what is on the nodes.
+func (h *fixture) nodes() string {
+	h.t.Helper()
+	var list corev1.NodeList
+	h.Must(h.API.List(context.Background(), &list))
+	var out []string
+	for i := range list.Items {
+		n := &list.Items[i]
+		text := n.Name
+		if n.DeletionTimestamp != nil {
+			text += " deleted"
+		}
+		if slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpenterv1.TaintDisrupted().Key }) {
+			text += " closed"
+		}
+		if n.Annotations[karpenterv1.AnnotationDisruption] != "" {
+			text += " recorded"
+		}
+		if n.Annotations[ingest.AnnotationRearranged] != "" {
+			text += " rearranged"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestNodesOfAGroupGo: they are closed first and deleted once nothing keeps them, down to the group's floor, or not at all
+// if the group may not be changed.
+func TestNodesOfAGroupGo(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		group *tenonv1alpha1.NodeGroup
+		pods  []int
+		first string // what is to be seen while they are only closed
+		want  string
+	}{
+		"empty ones":         {group(0, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2 closed recorded", "n0, n1 deleted closed, n2 deleted closed"},
+		"down to the floor":  {group(2, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2", "n0, n1 deleted closed, n2"},
+		"one into another":   {group(0, 2), []int{2, 1}, "n0, n1 closed recorded", "n0 rearranged, n1 deleted closed"},
+		"in mode observe":    {group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = tenonv1alpha1.ModeObserve }), []int{2, 0}, "n0, n1", "n0, n1"},
+		"beside another one": {group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Status.Conditions = g.Status.Conditions[:4] }), []int{2, 0}, "n0, n1", "n0, n1"},
+		"with a budget": {group(0, 3, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Disruption.Budgets[0].Nodes = "1" }), []int{3, 0, 0},
+			"n0, n1 closed recorded, n2", "n0, n1 deleted closed, n2"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := grouped(t, tc.group, tc.pods...)
+			h.pass(time.Second)
+			if got := h.nodes(); got != tc.first {
+				t.Errorf("first: %s, want %s", got, tc.first)
+			}
+			h.pass(10 * time.Second)
+			if got := h.nodes(); got != tc.want {
+				t.Errorf("then: %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestAGroupThatMayNotShrinkAnyMore: what was begun is taken back if the group is taken from Tenon, or raised to its size by others.
+func TestAGroupThatMayNotShrinkAnyMore(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*tenonv1alpha1.NodeGroup){
+		"mode observe":     func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = tenonv1alpha1.ModeObserve },
+		"a higher minimum": func(g *tenonv1alpha1.NodeGroup) { g.Status.Size.Min = 2 },
+		"a smaller size":   func(g *tenonv1alpha1.NodeGroup) { g.Status.Size.Desired = g.Status.Size.Min },
+		"another may change": func(g *tenonv1alpha1.NodeGroup) {
+			g.Status.Conditions[len(g.Status.Conditions)-1].Status = metav1.ConditionTrue
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := grouped(t, group(1, 2), 2, 0)
+			h.pass(time.Second)
+			if got := h.nodes(); got != "n0, n1 closed recorded" {
+				t.Fatal(got)
+			}
+			var g tenonv1alpha1.NodeGroup
+			h.Get("web", &g)
+			change(&g)
+			h.Put(&g)
+			h.pass(10 * time.Second)
+			if got := h.nodes(); got != "n0, n1" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// TestACrashWhileAGroupShrinks: wherever the process dies, before a write or after it, the next one brings the nodes to the
+// same end.
+func TestACrashWhileAGroupShrinks(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		for at := 1; ; at++ {
+			h, writes, dead := grouped(t, group(1, 3), 1, 1, 0), 0, false
+			h.Fail(func(c harness.Call) error {
+				if c.IsWrite() {
+					writes++
+				}
+				if dead = dead || writes > at || writes == at && !after; dead {
+					return harness.ErrBroken
+				}
+				return nil
+			})
+			for range 12 {
+				h.Clock.Step(time.Second)
+				h.watch()
+				_, _ = h.evaluate.Reconcile(context.Background(), noKey)
+				h.watch()
+				_, _ = h.conduct.Reconcile(context.Background(), noKey)
+			}
+			h.Fail(nil)
+			h.start()
+			h.pass(30 * time.Second)
+			got := h.nodes()
+			if strings.Count(got, "deleted") != 2 || strings.Count(got, "closed") != 2 || strings.Contains(got, "recorded") {
+				t.Errorf("write %d (after it: %t): %s", at, after, got)
+			}
+			if !dead {
+				if at < 8 {
+					t.Fatalf("there are only %d writes", at-1)
+				}
+				break
+			}
+		}
+	}
+}

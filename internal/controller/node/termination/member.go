@@ -1,0 +1,97 @@
+package termination
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/internal/departure"
+	"tenon/internal/nodegroup"
+	"tenon/internal/patch"
+	"tenon/internal/reconcile"
+)
+
+// listedWithin is how long a group may take to list a new instance: what is known of groups is up to a minute old.
+const listedWithin = 2 * time.Minute
+
+// memberGone reports whether a group no longer has the instance of a node that is not ready. A group that is not known says
+// nothing.
+func (c *controller) memberGone(ctx context.Context, node *corev1.Node) (bool, error) {
+	if c.Groups == nil || c.Clock.Now().Before(node.CreationTimestamp.Add(listedWithin)) {
+		return false, nil
+	}
+	object, err := c.groupOf(ctx, node)
+	if err != nil || object == nil {
+		return false, err
+	}
+	group, err := c.listed(ctx, object.Spec.GroupName)
+	return group != nil && group.Find(node.Spec.ProviderID) == nil, err
+}
+
+// listed is a group as it was seen last; nil if it is not known any more.
+func (c *controller) listed(ctx context.Context, name string) (*cloud.Group, error) {
+	groups, err := c.Groups.Groups(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at node group %s: %w", name, err)
+	}
+	for i := range groups {
+		if groups[i].Name == name {
+			return &groups[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// groupOf reads the NodeGroup of a node; nil if there is none.
+func (c *controller) groupOf(ctx context.Context, node *corev1.Node) (*tenonv1alpha1.NodeGroup, error) {
+	object := &tenonv1alpha1.NodeGroup{}
+	err := c.Client.Get(ctx, client.ObjectKey{Name: departure.Group(node)}, object)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("get node group %s: %w", departure.Group(node), err)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return object, nil
+}
+
+// endMember ends the instance of a group's node. The group gets smaller by it unless it is as small as it may be; then the
+// cloud replaces the instance. First it is written on the node that this was done, since the desired size does not
+// include the instance any more; until then the call is made again, which does no harm.
+func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
+	object, err := c.groupOf(ctx, p.Node)
+	if err != nil {
+		return progress{}, err
+	}
+	if c.Groups == nil || object == nil { // nothing may be done to the group any more
+		return finished, nil
+	}
+	ended := p.Node.Annotations[tenonv1alpha1.AnnotationEnded] != ""
+	if group, err := c.listed(ctx, object.Spec.GroupName); err != nil || ended && group != nil {
+		return progress{done: err == nil && group.Find(p.Node.Spec.ProviderID) == nil, again: instanceAgain}, err
+	}
+	desired, err := c.Groups.End(ctx, object.Spec.GroupName, p.Node.Spec.ProviderID)
+	if throttled, is := errors.AsType[*cloud.Throttled](err); is {
+		return waitFor(max(throttled.RetryAfter, instanceAgain)), nil
+	}
+	switch {
+	case cloud.IsNotFound(err):
+		return finished, nil
+	case err != nil:
+		return progress{}, fmt.Errorf("delete the instance of node %s: %w", p.Node.Name, err)
+	}
+	told := p.Node.DeepCopy()
+	told.Annotations[tenonv1alpha1.AnnotationEnded] = c.Clock.Now().UTC().Format(time.RFC3339)
+	if err := patch.Merge(ctx, c.Kit, p.Node, told); client.IgnoreNotFound(err) != nil {
+		return progress{}, fmt.Errorf("write on node %s that its instance was ended: %w", p.Node.Name, err)
+	}
+	reconcile.Log(ctx).Info("ended the instance of a node group", "NodeGroup", object.Name, "provider-id", p.Node.Spec.ProviderID, "desired", desired)
+	_, err = nodegroup.Show(ctx, c.Kit, object, desired)
+	return waitFor(instanceAgain), client.IgnoreNotFound(err)
+}

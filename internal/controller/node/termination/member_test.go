@@ -1,0 +1,94 @@
+package termination_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/internal/controller/node/termination"
+	"tenon/internal/reconcile"
+	"tenon/internal/testing/harness"
+)
+
+// member is a node of a group with two instances, and the controller.
+func member(t *testing.T, floor int64) (*harness.Harness, *memory.Groups, *corev1.Node, reconcile.Controller) {
+	t.Helper()
+	h := harness.New(t, memory.Options{})
+	groups := memory.NewGroups(cloud.Group{Name: "Web", Min: floor, Max: 9, Desired: 2, Types: []string{"m5.large"}, Zones: []string{"a"}})
+	list, err := groups.Groups(context.Background())
+	h.Must(err)
+	h.Kit.Groups = groups
+	h.Must(h.API.Create(context.Background(), &tenonv1alpha1.NodeGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "Web", Mode: tenonv1alpha1.ModeNative},
+		Status: tenonv1alpha1.NodeGroupStatus{Size: &tenonv1alpha1.NodeGroupSize{Min: floor, Max: 9, Desired: 2}},
+	}))
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: "n", CreationTimestamp: metav1.NewTime(h.Clock.Now().Add(-time.Hour)), Finalizers: []string{karpenterv1.FinalizerTermination},
+		Annotations: map[string]string{tenonv1alpha1.AnnotationGroup: "web"},
+	}, Spec: corev1.NodeSpec{ProviderID: list[0].Instances[0].ProviderID}}
+	harness.Ready(node)
+	h.Must(h.API.Create(context.Background(), node))
+	return h, groups, node, termination.New(h.Kit)
+}
+
+// run looks at the node as often as the controller asks, but not for ever.
+func runMember(h *harness.Harness, c reconcile.Controller) {
+	for range 30 {
+		result := h.Run(c, "n")
+		if result == reconcile.Never {
+			return
+		}
+		h.Clock.Step(result.After)
+	}
+}
+
+// TestAMemberOfAGroupGoes: its instance is ended once, and the group is one smaller and shows that, or gets another instance if it
+// is as small as it may be.
+func TestAMemberOfAGroupGoes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ floor, want int64 }{"the group gets smaller": {0, 1}, "it is replaced at the floor": {2, 2}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, groups, node, c := member(t, tc.floor)
+			h.Run(c, "n")
+			if groups.Ended() != 0 {
+				t.Fatal("a node that stays is ended")
+			}
+			h.Delete(node)
+			runMember(h, c)
+			var left corev1.Node
+			if h.Get("n", &left) {
+				t.Errorf("the node is still there: %+v", left.ObjectMeta)
+			}
+			var g tenonv1alpha1.NodeGroup
+			h.Get("web", &g)
+			list, err := groups.Groups(context.Background())
+			h.Must(err)
+			if groups.Ended() != 1 || list[0].Desired != tc.want || g.Status.Size.Desired != tc.want {
+				t.Errorf("%d ended, the cloud keeps %d and %d is shown, want 1 and %d", groups.Ended(), list[0].Desired, g.Status.Size.Desired, tc.want)
+			}
+		})
+	}
+}
+
+// TestAMemberWhoseInstanceIsGone: the object of a node that is not ready goes without a drain, and nothing else is ended.
+func TestAMemberWhoseInstanceIsGone(t *testing.T) {
+	t.Parallel()
+	h, groups, node, c := member(t, 0)
+	_, err := groups.End(context.Background(), "Web", node.Spec.ProviderID)
+	h.Must(err)
+	node.Status.Conditions = nil
+	h.Put(node)
+	h.Delete(node)
+	runMember(h, c)
+	if h.Get("n", &corev1.Node{}) || groups.Ended() != 1 {
+		t.Errorf("the node is still there, or %d instances are ended", groups.Ended())
+	}
+}

@@ -1,0 +1,164 @@
+package nodegroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/api/condition"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/internal/nodegroup"
+	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
+)
+
+// How long a group is left alone after instances did not come: longer each time, and as the first time again after a
+// while without a failure. (As in Cluster Autoscaler.)
+const (
+	firstBackoff   = 5 * time.Minute
+	longestBackoff = 30 * time.Minute
+	backoffEnds    = 3 * time.Hour
+)
+
+// Reasons of the condition BackedOff.
+const (
+	reasonNoFailure = "NoFailure"
+	reasonTooLate   = "ProvisionTimeout"
+)
+
+// tellUpkeep enters what a group waits for: instances that have no node, since when, and whether instances do not come at all.
+func tellUpkeep(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) {
+	if g.Missing {
+		return
+	}
+	o.Status.Unregistered = unregistered(o.Status.Unregistered, g, nodes, now)
+	set := conditions.Read(o.Status.Conditions, condition.SubjectOf(o), now)
+	reason, message := shortage(o, g, now)
+	if reason != "" {
+		o.Status.Backoff = backOff(o.Status.Backoff, now)
+		set.SetTrueBecause(tenonv1alpha1.ConditionBackedOff, reason, withRemedy(message, "other groups and pools are tried"))
+	}
+	switch b := o.Status.Backoff; {
+	case b != nil && !now.Before(b.Until.Add(backoffEnds)):
+		o.Status.Backoff = nil
+		fallthrough
+	case b == nil || !now.Before(b.Until.Time):
+		set.SetFalse(tenonv1alpha1.ConditionBackedOff, reasonNoFailure, "")
+	}
+	o.Status.Conditions = set.List()
+}
+
+// unregistered are the instances without a node, each since when it was first seen so.
+func unregistered(before []tenonv1alpha1.UnregisteredInstance, g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) []tenonv1alpha1.UnregisteredInstance {
+	var out []tenonv1alpha1.UnregisteredInstance
+	for i := range g.Instances {
+		id := g.Instances[i].ProviderID
+		if g.Instances[i].State == cloud.Terminating || g.Instances[i].State == cloud.Stopped || nodes[id] != nil {
+			continue
+		}
+		at := slices.IndexFunc(before, func(u tenonv1alpha1.UnregisteredInstance) bool { return u.ProviderID == id })
+		if at >= 0 {
+			out = append(out, before[at])
+			continue
+		}
+		out = append(out, tenonv1alpha1.UnregisteredInstance{ProviderID: id, Since: metav1.NewTime(now)})
+	}
+	return out
+}
+
+// shortage is why instances that the group lacks do not come; no reason if none lacks, if they may still come, or if that
+// was counted already. Only what failed since the size was changed says something about it.
+func shortage(o *tenonv1alpha1.NodeGroup, g *cloud.Group, now time.Time) (reason, message string) {
+	lacks, b := g.Desired-g.Alive(), o.Status.Backoff
+	if lacks <= 0 || b != nil && now.Before(b.Until.Time) {
+		return "", ""
+	}
+	since := o.Status.Size.Since.Time
+	if b != nil && b.Until.After(since) {
+		since = b.Until.Time
+	}
+	switch f := g.Failure; {
+	case f != nil && !f.At.Before(since.Truncate(time.Second)):
+		return f.Reason, f.Message
+	case now.Sub(since) >= o.Provisions():
+		return reasonTooLate, fmt.Sprintf("%d instances did not come within %s", lacks, o.Provisions())
+	}
+	return "", ""
+}
+
+// backOff counts one more failure.
+func backOff(b *tenonv1alpha1.NodeGroupBackoff, now time.Time) *tenonv1alpha1.NodeGroupBackoff {
+	out := &tenonv1alpha1.NodeGroupBackoff{Failures: 1, Since: metav1.NewTime(now)}
+	if b != nil && now.Before(b.Until.Add(backoffEnds)) {
+		out.Failures = b.Failures + 1
+	}
+	pause := firstBackoff
+	for n := int64(1); n < out.Failures && pause < longestBackoff; n++ {
+		pause *= 2
+	}
+	out.Until = metav1.NewTime(now.Add(min(pause, longestBackoff)))
+	return out
+}
+
+// maintain gives up what does not come to a group that may be changed: the size is lowered to the instances that there are,
+// and instances that did not become nodes in time are ended. Both are on the object by then.
+func (w watcher) maintain(ctx context.Context, o *tenonv1alpha1.NodeGroup, g *cloud.Group) error {
+	if w.kit.Groups == nil || o == nil || o.Observed() || !o.Free() || g.Missing || o.Status.Size == nil {
+		return nil
+	}
+	var wrong []error
+	now := w.kit.Clock.Now()
+	for _, u := range o.Status.Unregistered {
+		if now.Sub(u.Since.Time) >= o.Provisions() {
+			wrong = append(wrong, w.endUnregistered(ctx, o, u))
+		}
+	}
+	if to := max(g.Alive(), g.Min); o.BackedOff() && to < g.Desired && len(wrong) == 0 {
+		wrong = append(wrong, w.lower(ctx, o, g.Desired, to))
+	}
+	return errors.Join(wrong...)
+}
+
+func (w watcher) lower(ctx context.Context, o *tenonv1alpha1.NodeGroup, from, to int64) error {
+	why := ""
+	for _, c := range o.Status.Conditions {
+		if c.Type == tenonv1alpha1.ConditionBackedOff {
+			why = c.Reason + ": " + c.Message
+		}
+	}
+	err := w.kit.Groups.Resize(ctx, o.Spec.GroupName, from, to)
+	if _, changed := errors.AsType[*cloud.GroupChanged](err); changed {
+		return nil // the next look sees what is different
+	}
+	if err != nil {
+		w.kit.Events.Publish(telemetry.Warning(o, "FailedToRevertScaleUp", err.Error(), string(o.UID)))
+		return fmt.Errorf("lower node group %s from %d to %d: %w", o.Name, from, to, err)
+	}
+	text := fmt.Sprintf("The desired size is lowered from %d to %d, because instances do not come: %s", from, to, why)
+	w.kit.Events.Publish(telemetry.Warning(o, "ScaleUpFailed", text, string(o.UID), fmt.Sprint(to)))
+	reconcile.Log(ctx).Info("lowered the size of a node group whose instances do not come", "NodeGroup", o.Name, "from", from, "to", to, "cause", why)
+	_, err = nodegroup.Show(ctx, w.kit, o, to)
+	return err
+}
+
+func (w watcher) endUnregistered(ctx context.Context, o *tenonv1alpha1.NodeGroup, u tenonv1alpha1.UnregisteredInstance) error {
+	desired, err := w.kit.Groups.End(ctx, o.Spec.GroupName, u.ProviderID)
+	if cloud.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		w.kit.Events.Publish(telemetry.Warning(o, "DeleteUnregisteredFailed", err.Error(), string(o.UID)))
+		return fmt.Errorf("end instance %s of node group %s, which has no node: %w", u.ProviderID, o.Name, err)
+	}
+	text := fmt.Sprintf("Instance %s is ended: it had no node within %s", u.ProviderID, o.Provisions())
+	w.kit.Events.Publish(telemetry.Warning(o, "DeleteUnregistered", text, string(o.UID), u.ProviderID))
+	reconcile.Log(ctx).Info("ended an instance without a node", "NodeGroup", o.Name, "provider-id", u.ProviderID, "desired", desired)
+	_, err = nodegroup.Show(ctx, w.kit, o, desired)
+	return err
+}
