@@ -21,6 +21,7 @@ import (
 	"tenon/internal/aws/controller/interruption"
 	"tenon/internal/aws/controller/nodeclaim/tagging"
 	"tenon/internal/aws/metrics"
+	"tenon/internal/controller/nodegroup"
 	"tenon/internal/journal"
 	"tenon/internal/reconcile"
 	"tenon/internal/settings"
@@ -87,6 +88,9 @@ func (s *Sim) start() error {
 	}
 	product := s.options.Product(kit, s.suffix)
 	p.told = product.Told
+	if kit.Groups != nil {
+		product.Controllers = append(product.Controllers, nodegroup.New(kit, kit.Groups))
+	}
 	product.Controllers = append(product.Controllers, s.interruptions(p, kit), tagging.New(kit, labels{p}))
 	p.setControllers(slices.DeleteFunc(product.Controllers, func(c reconcile.Controller) bool {
 		return gauges(c) && !s.options.Gauges || c.Name == "disruption" && s.options.Alone
@@ -108,7 +112,12 @@ func (s *Sim) kit(p *process) (reconcile.Kit, error) {
 	if err != nil {
 		return reconcile.Kit{}, fmt.Errorf("read settings: %w", err)
 	}
+	var groups cloud.Groups
+	if s.groups != nil {
+		groups = groupClient{s.groups, p}
+	}
 	return reconcile.Kit{
+		Groups:   groups,
 		Client:   caller{p.mirror.Client(), p},
 		Server:   live{s.Store, p},
 		Cloud:    telemetry.Observe(provider, metrics, s.Clock),

@@ -128,6 +128,9 @@ func (t Trial) String() string {
 	if t.Options.Buffers {
 		text += " -buffers"
 	}
+	if t.Options.Groups {
+		text += " -groups"
+	}
 	if t.Options.Pause > 0 {
 		text += fmt.Sprintf(" -pause %s", t.Options.Pause)
 	}

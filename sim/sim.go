@@ -58,6 +58,8 @@ type Options struct {
 	Alone, Empties bool
 	// Buffers makes users create capacity buffers, and opens the product's feature gate.
 	Buffers bool
+	// Groups gives the cloud groups of instances beside its machines, and opens the product's feature gate.
+	Groups bool
 	// Catalog is what the cloud sells, nil is memory.Sample; Words are what its labels need.
 	Catalog *catalog.Catalog
 	Words   requirement.Words
@@ -117,6 +119,7 @@ type Sim struct {
 	announced int             // messages of the cloud
 	meddled   map[string]bool // claims and nodes without the finalizers that they had
 	undos     []func()        // what users take back in the end
+	groups    *groups         // nil without
 }
 
 // birthday is the beginning of every run: a Monday at midnight.
@@ -127,8 +130,15 @@ func New(o Options) (*Sim, error) {
 	if o.Product == nil {
 		o.Product = Hasty(o.Effort, o.Pause)
 	}
+	var gates []string
 	if o.Buffers {
-		o.Arguments = append(slices.Clone(o.Arguments), "--feature-gates=CapacityBuffer=true")
+		gates = append(gates, "CapacityBuffer=true")
+	}
+	if o.Groups {
+		gates = append(gates, "NodeGroups=true")
+	}
+	if len(gates) > 0 {
+		o.Arguments = append(slices.Clone(o.Arguments), "--feature-gates="+strings.Join(gates, ","))
 	}
 	s := &Sim{
 		Clock: &Clock{now: birthday}, options: o, dice: rand.New(rand.NewPCG(o.Seed, 1)),
@@ -205,6 +215,9 @@ func (s *Sim) build() error {
 	kube.setControllers(parts.Controllers())
 	kube.told = func(e mirror.Event) { parts.Told(e.Old, e.New) }
 	kube.mirror.Open()
+	if s.options.Groups {
+		s.groups = newGroups(s, parts)
+	}
 	if err := s.start(); err != nil {
 		return err
 	}
@@ -380,12 +393,18 @@ func (s *Sim) Rest(d time.Duration) {
 	s.options.Faults = Faults{Lag: s.options.Faults.Lag, Restart: s.options.Faults.Restart}
 	s.Restock()
 	s.undoAll()
+	if s.groups != nil {
+		s.groups.Plenty()
+	}
 	s.Run(d / 2)
 	before, said := s.watch.Late(), len(s.Events.Events())
 	s.Run(d - d/2)
 	s.watch.Settled(before)
 	s.watch.Recent = func() []telemetry.Event { return s.Events.Events()[said:] }
 	s.watch.AtRest()
+	if s.groups != nil {
+		s.groups.rest()
+	}
 }
 
 // Trace is a number that distinguishes two runs.

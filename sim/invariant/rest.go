@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/internal/telemetry"
 	"tenon/sim/store"
@@ -146,7 +147,7 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 		}
 		return
 	}
-	if w.claimFor(node) == nil {
+	if w.claimFor(node) == nil && node.Annotations[tenonv1alpha1.AnnotationGroup] == "" {
 		w.report(RestOrphans, "node %s of %s", node.Name, node.Spec.ProviderID)
 	}
 	for _, taint := range node.Spec.Taints {

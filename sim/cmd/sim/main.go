@@ -58,6 +58,7 @@ func read(args []string, errs io.Writer) (wishes, error) {
 	flags.IntVar(&t.Options.Pods, "pods", 40, "about how many pods run by day")
 	flags.IntVar(&t.Options.Limit, "limit", 0, "how many cores the pool may have; 0 is without limit")
 	flags.BoolVar(&t.Options.OnDemand, "on-demand", false, "have the pool buy no spot machines")
+	flags.BoolVar(&t.Options.Groups, "groups", false, "give the cloud groups of instances, other writers of their sizes, and shortages of them")
 	flags.BoolVar(&t.Options.Buffers, "buffers", false, "have users ask for room that is kept free (CapacityBuffer)")
 	flags.Int64Var(&t.Options.Effort, "effort", sim.UsualEffort, "how many steps the product spends on a decision; 0 is as many as it does in production")
 	flags.DurationVar(&t.Options.Pause, "pause", 0, "the least time between two evaluations of the fleet, if longer than the product's")

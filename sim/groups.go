@@ -1,0 +1,304 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/cloud/memory"
+	"tenon/core/catalog"
+	"tenon/internal/podpolicy"
+	"tenon/sim/cluster"
+	"tenon/sim/invariant"
+	"tenon/sim/store"
+)
+
+// groups are those of the cloud beside its machines, with others that write their sizes, and shortages.
+type groups struct {
+	*memory.Groups
+	sim  *Sim
+	dice *rand.Rand
+	next map[string]*cloud.GroupTemplate
+	join func(memory.Machine)
+	end  func(providerID string)
+}
+
+// Rules about groups.
+const (
+	ruleGroupBounds = "a group keeps its bounds"
+	ruleGroupGrows  = "a group grows by no more than pods wait"
+	ruleGroupEnds   = "no instance of a group is ended under pods that may stay"
+	ruleGroupRests  = "at rest a group has a node for each instance"
+)
+
+// Groups acts this often, a machine of one boots this long, and its Node is deleted this long after it ended.
+const (
+	groupTick  = 5 * time.Second
+	groupBoot  = 40 * time.Second
+	groupClear = time.Minute
+)
+
+// newGroups are two groups, one of which keeps a machine.
+func newGroups(s *Sim, parts *cluster.Cluster) *groups {
+	g := &groups{sim: s, dice: rand.New(rand.NewPCG(s.options.Seed, 8)), next: map[string]*cloud.GroupTemplate{}, join: parts.Launch, end: parts.Terminate}
+	zone := memory.Zones()[0]
+	var list []cloud.Group
+	for _, each := range []struct {
+		name, kind string
+		floor      int64
+	}{{"web", "general-4", 1}, {"batch", "compute-8", 0}} {
+		kind := typeOf(s.catalog, each.kind)
+		if kind == nil {
+			continue
+		}
+		list = append(list, cloud.Group{
+			Name: each.name, Min: each.floor, Max: 8, Desired: each.floor, Types: []string{each.kind}, Zones: []string{zone}, CapacityTypes: []string{catalog.OnDemand},
+			Next: &cloud.GroupTemplate{
+				Labels: map[string]string{
+					corev1.LabelArchStable: "amd64", corev1.LabelOSStable: "linux", corev1.LabelInstanceTypeStable: each.kind, corev1.LabelTopologyZone: zone,
+					corev1.LabelTopologyRegion: memory.Region, "group": each.name,
+				},
+				Capacity: kind.Capacity, Allocatable: kind.Allocatable(&kind.Offerings[0]), Price: kind.Offerings[0].Price * 2 / 3, // so that they are used
+			},
+		})
+	}
+	for i := range list {
+		g.next[list[i].Name] = list[i].Next
+	}
+	g.Groups = memory.NewGroups(list...)
+	g.Groups.Now = s.Clock.Now
+	g.Groups.Launched, g.Groups.Stopped = g.launched, g.stopped
+	s.outside(s.Clock.Now().Add(groupTick), "groups", g.act)
+	s.outside(s.Clock.Now().Add(2*time.Minute), "groups are handed over", g.handOver)
+	s.outside(s.Clock.Now().Add(g.soon()), "others write sizes", g.meddle)
+	return g
+}
+
+func typeOf(c *catalog.Catalog, name string) *catalog.Type {
+	for i := range c.Types {
+		if c.Types[i].Name == name {
+			return &c.Types[i]
+		}
+	}
+	return nil
+}
+
+func (g *groups) soon() time.Duration {
+	return time.Minute + time.Duration(g.dice.ExpFloat64()*float64(8*time.Minute))
+}
+
+// act has the cloud bring groups to their sizes.
+func (g *groups) act() {
+	_, err := g.Groups.Groups(context.Background())
+	g.sim.must(err)
+	g.sim.outside(g.sim.Clock.Now().Add(groupTick), "groups", g.act)
+}
+
+func (g *groups) launched(group string, i cloud.GroupInstance) {
+	next := g.next[group]
+	g.join(memory.Machine{
+		Instance: cloud.Instance{ProviderID: i.ProviderID, Capacity: next.Capacity, Allocatable: next.Allocatable}, Node: "g-" + path.Base(i.ProviderID),
+		Labels: next.Labels, Boots: g.sim.Clock.Now().Add(groupBoot),
+	})
+}
+
+// stopped ends the machine. Where there is still a Node that does not leave by itself, the cloud's own controller deletes it.
+func (g *groups) stopped(_ string, i cloud.GroupInstance) {
+	g.end(i.ProviderID)
+	g.sim.outside(g.sim.Clock.Now().Add(groupClear), "a node without an instance is deleted", func() {
+		if node := g.nodeOf(i.ProviderID); node != nil && node.DeletionTimestamp == nil {
+			_ = g.sim.Store.Delete(context.Background(), node) // it may be gone
+		}
+	})
+}
+
+func (g *groups) nodeOf(providerID string) *corev1.Node {
+	for _, node := range store.All[*corev1.Node](g.sim.Store) {
+		if node.Spec.ProviderID == providerID {
+			return node
+		}
+	}
+	return nil
+}
+
+// handOver lets Tenon change the groups, once it shows them.
+func (g *groups) handOver() {
+	left := len(g.Groups.List())
+	for _, o := range store.All[*tenonv1alpha1.NodeGroup](g.sim.Store) {
+		left--
+		if o.Observed() {
+			given := o.DeepCopy()
+			given.Spec.Mode = tenonv1alpha1.ModeNative
+			given.Spec.Disruption = &karpenterv1.Disruption{
+				ConsolidateAfter: karpenterv1.DurationOf(time.Minute), ConsolidationPolicy: karpenterv1.ConsolidateWhenEmptyOrUnderutilized, Budgets: []karpenterv1.Budget{{Nodes: "50%"}},
+			}
+			_ = g.sim.Store.Update(context.Background(), given) // it is tried again
+			left++
+		}
+	}
+	if left > 0 {
+		g.sim.outside(g.sim.Clock.Now().Add(time.Minute), "groups are handed over", g.handOver)
+	}
+}
+
+// meddle is another writer, or a shortage that begins or ends.
+func (g *groups) meddle() {
+	list := g.Groups.List()
+	each := &list[g.dice.IntN(len(list))]
+	switch {
+	case g.sim.calm:
+		g.Groups.Plenty()
+		return
+	case g.dice.IntN(3) == 0 && g.sim.mishap("a group is sold out:", each.Name):
+		g.Groups.Limit(each.Name, each.Alive())
+	case g.dice.IntN(3) == 0:
+		g.Groups.Plenty()
+	case g.dice.IntN(2) == 0 && g.sim.mishap("another writer sets the size of", each.Name):
+		g.Groups.Set(each.Name, each.Min+g.dice.Int64N(each.Max-each.Min+1))
+	}
+	g.sim.outside(g.sim.Clock.Now().Add(g.soon()), "others write sizes", g.meddle)
+}
+
+// rest checks the groups once everything should have settled.
+func (g *groups) rest() {
+	for _, each := range g.Groups.List() {
+		ready := int64(0)
+		for i := range each.Instances {
+			if node := g.nodeOf(each.Instances[i].ProviderID); node != nil && node.DeletionTimestamp == nil {
+				ready++
+			}
+		}
+		if ready != each.Desired || each.Desired < each.Min || each.Desired > each.Max {
+			g.broken(ruleGroupRests, fmt.Sprintf("%s is kept at %d (%d to %d) and has %d nodes", each.Name, each.Desired, each.Min, each.Max, ready))
+		}
+	}
+}
+
+func (g *groups) broken(rule, what string) {
+	g.sim.violated(invariant.Violation{At: g.sim.Clock.Now(), Rule: rule, What: what})
+}
+
+// groupClient is what one process sees of the groups: calls may fail, before their effect or after it, and the process may end.
+type groupClient struct {
+	*groups
+	of *process
+}
+
+var _ cloud.Groups = groupClient{}
+
+// Groups implements cloud.GroupReader.
+func (c groupClient) Groups(ctx context.Context) ([]cloud.Group, error) {
+	return around(c.of, "a look at groups", func() ([]cloud.Group, error) {
+		if c.fails("refused:", "a look at groups") {
+			return nil, memory.ErrUnreachable
+		}
+		return c.groups.Groups.Groups(ctx)
+	})
+}
+
+// Resize implements cloud.GroupWriter.
+func (c groupClient) Resize(ctx context.Context, name string, from, to int64) error {
+	what := fmt.Sprintf("group %s from %d to %d", name, from, to)
+	_, err := around(c.of, what, func() (struct{}, error) {
+		if c.fails("refused:", what) {
+			return struct{}{}, memory.ErrUnreachable
+		}
+		err := c.groups.Groups.Resize(ctx, name, from, to)
+		if err == nil {
+			c.resized(name, from, to)
+		}
+		if err == nil && c.fails("answer lost:", what) {
+			err = memory.ErrUnreachable
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+// End implements cloud.GroupWriter.
+func (c groupClient) End(ctx context.Context, name, id string) (int64, error) {
+	what := "the end of " + id + " of group " + name
+	return around(c.of, what, func() (int64, error) {
+		if c.fails("refused:", what) {
+			return 0, memory.ErrUnreachable
+		}
+		c.ending(id)
+		desired, err := c.groups.Groups.End(ctx, name, id)
+		c.bounds(name)
+		if err == nil && c.fails("answer lost:", what) {
+			err = memory.ErrUnreachable
+		}
+		return desired, err
+	})
+}
+
+func (c groupClient) fails(what, to string) bool {
+	rate := c.sim.options.Faults.Refused
+	if what != "refused:" {
+		rate = c.sim.options.Faults.Lost
+	}
+	return c.of.faulty && !c.sim.calm && c.sim.happens(rate, what, to)
+}
+
+// late is how old a decision may be when it is carried out, while pods come and go, and mayGo how many pods may have gone.
+const (
+	late  = time.Minute
+	mayGo = 3
+)
+
+// resized checks a size that was written: it is within the bounds, and not more was added than pods wait for nodes, or
+// waited a moment ago.
+func (c groupClient) resized(name string, from, to int64) {
+	c.bounds(name)
+	waiting := int64(0)
+	for _, pod := range store.All[*corev1.Pod](c.sim.Store) {
+		if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil || c.sim.Clock.Now().Sub(pod.CreationTimestamp.Time) < late {
+			waiting++
+		}
+	}
+	if to > from && to-from > waiting+c.evicting()+mayGo {
+		c.broken(ruleGroupGrows, fmt.Sprintf("%s grows from %d to %d for %d pods", name, from, to, waiting))
+	}
+}
+
+// evicting are the pods of nodes that leave, for which a decision may buy before they are evicted.
+func (c groupClient) evicting() int64 {
+	leaving, n := map[string]bool{}, int64(0)
+	for _, node := range store.All[*corev1.Node](c.sim.Store) {
+		leaving[node.Name] = node.DeletionTimestamp != nil
+	}
+	for _, pod := range store.All[*corev1.Pod](c.sim.Store) {
+		if leaving[pod.Spec.NodeName] || pod.DeletionTimestamp != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (c groupClient) bounds(name string) {
+	for _, g := range c.groups.Groups.List() {
+		if g.Name == name && (g.Desired < g.Min || g.Desired > g.Max) {
+			c.broken(ruleGroupBounds, fmt.Sprintf("%s is kept at %d, between %d and %d", name, g.Desired, g.Min, g.Max))
+		}
+	}
+}
+
+// ending checks that an instance is ended only once its node is empty.
+func (c groupClient) ending(id string) {
+	node := c.nodeOf(id)
+	if node == nil {
+		return
+	}
+	for _, pod := range store.All[*corev1.Pod](c.sim.Store) {
+		if pod.Spec.NodeName == node.Name && podpolicy.Active(pod) && podpolicy.Drainable(pod, c.sim.Clock.Now()) && pod.DeletionTimestamp == nil {
+			c.broken(ruleGroupEnds, fmt.Sprintf("%s is ended, on which %s/%s runs", id, pod.Namespace, pod.Name))
+		}
+	}
+}
