@@ -56,10 +56,10 @@ type Case struct {
 // file is the form of a file of testdata.
 type file struct {
 	Base  map[string]any `json:"base"`
-	Rules []rule         `json:"rules"`
+	Rules []celRule      `json:"rules"`
 }
 
-type rule struct {
+type celRule struct {
 	Name    string `json:"name"`
 	At      string `json:"at"`
 	Before  any    `json:"before"`
@@ -119,7 +119,7 @@ func Parse(text []byte) ([]Case, error) {
 }
 
 // expand makes the objects of a rule out of its patches.
-func (r rule) expand(base map[string]any) (Case, error) {
+func (r celRule) expand(base map[string]any) (Case, error) {
 	if r.Name == "" || r.Message == "" {
 		return Case{}, fmt.Errorf("name and message are needed")
 	}

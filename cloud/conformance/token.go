@@ -46,13 +46,13 @@ func tokenBuysOnceAtOnce(t *lawRun) {
 	t.sold(1, "creating for one claim several times at once")
 }
 
-type answer struct {
+type launched struct {
 	instance cloud.Instance
 	err      error
 }
 
-func together(ctx context.Context, p cloud.Provider, claim cloud.Claim, calls int) []answer {
-	answers := make([]answer, calls)
+func together(ctx context.Context, p cloud.Provider, claim cloud.Claim, calls int) []launched {
+	answers := make([]launched, calls)
 	var done sync.WaitGroup
 	for i := range answers {
 		done.Go(func() { answers[i].instance, answers[i].err = p.Create(ctx, claim) })

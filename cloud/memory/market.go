@@ -12,12 +12,12 @@ import (
 // view is a catalogue with what is known of it at the moment.
 type view struct {
 	base    *catalog.Catalog
-	changes map[cloud.Offer]change
+	changes map[cloud.Offer]deviation
 	shown   *catalog.Catalog
 }
 
-// change is how an offering differs from the base.
-type change struct {
+// deviation is how an offering differs from the base.
+type deviation struct {
 	short    bool // could not be had when it was last tried
 	reserved bool
 	left     int64 // of a reservation
@@ -49,7 +49,7 @@ func (p *Provider) look(class string, base *catalog.Catalog) *catalog.Catalog {
 
 // changes are what this provider has learned, and what reservations have left, which the
 // cloud tells at every look.
-func (p *Provider) changes(base *catalog.Catalog) map[cloud.Offer]change {
+func (p *Provider) changes(base *catalog.Catalog) map[cloud.Offer]deviation {
 	left := p.cloud.left(base)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,24 +62,24 @@ func (p *Provider) changes(base *catalog.Catalog) map[cloud.Offer]change {
 	return left
 }
 
-func (c *Cloud) left(base *catalog.Catalog) map[cloud.Offer]change {
+func (c *Cloud) left(base *catalog.Catalog) map[cloud.Offer]deviation {
 	now := c.options.Clock.Now()
 	held := reservations(base)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settle(now)
-	left := map[cloud.Offer]change{}
+	left := map[cloud.Offer]deviation{}
 	for offer, count := range held {
 		if n, limited := c.stock[offer]; limited {
 			count = int64(n)
 		}
-		left[offer] = change{reserved: true, left: count}
+		left[offer] = deviation{reserved: true, left: count}
 	}
 	return left
 }
 
 // changed copies what differs and shares the rest.
-func changed(base *catalog.Catalog, changes map[cloud.Offer]change) *catalog.Catalog {
+func changed(base *catalog.Catalog, changes map[cloud.Offer]deviation) *catalog.Catalog {
 	out := &catalog.Catalog{Types: slices.Clone(base.Types)}
 	for i := range out.Types {
 		t := &out.Types[i]

@@ -62,18 +62,18 @@ func Of(s *snapshot.Snapshot, p *plan.Plan, b Budget) Report {
 	return x.report
 }
 
-// total is the price of a plan and the number of pods with a place.
-type total struct {
+// planTotal is the price of a plan and the number of pods with a place.
+type planTotal struct {
 	price    model.Money
 	unplaced int
 }
 
-func totalOf(p *plan.Plan) total { return total{p.Cost.New, len(p.Unplaced)} }
+func totalOf(p *plan.Plan) planTotal { return planTotal{p.Cost.New, len(p.Unplaced)} }
 
 // examination is the work of one call.
 type examination struct {
 	*finder
-	base   total
+	base   planTotal
 	each   int64 // steps that a question takes
 	left   int64
 	report Report

@@ -85,12 +85,12 @@ func Reading(kit reconcile.Kit) ingest.Options {
 
 // Controllers are all of the product's that do not belong to one cloud.
 func Controllers(p Parts) []reconcile.Controller {
-	s := shared{rollouts: rolloutpace.New(p.Kit), ledger: savings.New(p.Kit), board: evaluation.NewNodes()}
+	s := sharedParts{rollouts: rolloutpace.New(p.Kit), ledger: savings.New(p.Kit), board: evaluation.NewNodes()}
 	return slices.Concat(decisions(p, s), claims(p), nodes(p), pools(p), gauges(p))
 }
 
-// shared is what several lists of controllers use.
-type shared struct {
+// sharedParts is what several lists of controllers use.
+type sharedParts struct {
 	rollouts *rolloutpace.Rollouts
 	ledger   *savings.Accounts
 	board    *evaluation.Nodes

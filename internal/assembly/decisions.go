@@ -12,7 +12,7 @@ import (
 )
 
 // decisions are the controllers that ask the core: what to buy, and what to give up.
-func decisions(p Parts, s shared) []reconcile.Controller {
+func decisions(p Parts, s sharedParts) []reconcile.Controller {
 	offers, executor := market.NewSupply(p.Kit.Clock, p.Market, p.Tracker), execute.New(p.Kit, p.World, p.Parallel)
 	provisioner := provisioner.New(p.Kit, provisioner.Options{
 		World: p.World, Supply: offers, Executor: executor, Ledger: s.ledger, Synced: p.Synced, Suffix: p.Suffix,

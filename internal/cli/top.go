@@ -120,8 +120,8 @@ type quantity struct {
 
 func (q quantity) String() string { return reason.Quantity(q.resource, q.value) }
 
-// share is a part of a hundred.
-type share int64
+// percent is a part of a hundred.
+type percent int64
 
 func poolColumn(name string, of func(*view.Pool) any) topColumn {
 	return topColumn{name, func(row any) any { return of(row.(*view.Pool)) }}
@@ -178,8 +178,8 @@ var tops = map[string][]topColumn{
 	},
 }
 
-func used(requested, allocatable model.Resources, resource string) share {
-	return share(100*view.Use(requested, allocatable, resource) + 0.5)
+func used(requested, allocatable model.Resources, resource string) percent {
+	return percent(100*view.Use(requested, allocatable, resource) + 0.5)
 }
 
 // priceOf is empty where no price is known.
@@ -236,7 +236,7 @@ func number(value any) float64 {
 	switch v := value.(type) {
 	case int64:
 		return float64(v)
-	case share:
+	case percent:
 		return float64(v)
 	case quantity:
 		return float64(v.value)
@@ -261,7 +261,7 @@ func writeRowsTable(to io.Writer, columns []topColumn, rows [][]any) error {
 
 func shown(value any) string {
 	switch v := value.(type) {
-	case share:
+	case percent:
 		return strconv.Itoa(int(v)) + "%"
 	case model.Money:
 		return fmt.Sprintf("%.4f", v.Float())
@@ -272,7 +272,7 @@ func shown(value any) string {
 // plain is a value as programs read it: quantities in base units, so that they can be added up.
 func plain(value any) any {
 	switch v := value.(type) {
-	case share:
+	case percent:
 		return int64(v)
 	case quantity:
 		if v.resource == model.CPU {

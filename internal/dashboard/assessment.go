@@ -23,13 +23,13 @@ type assessment struct {
 	Bound    float64 `json:"bound"`
 	Unplaced int     `json:"unplaced"`
 	// Rules are what single rules cost, the dearest first. Unexamined are those for which no effort was left.
-	Rules      []rule `json:"rules"`
-	Unexamined int    `json:"unexamined"`
+	Rules      []ruleCost `json:"rules"`
+	Unexamined int        `json:"unexamined"`
 	// Problem says why there is no assessment yet.
 	Problem string `json:"problem,omitempty"`
 }
 
-type rule struct {
+type ruleCost struct {
 	Text  string  `json:"text"`
 	Price float64 `json:"price"` // an hour
 	// Pods have no place because of it.
@@ -59,7 +59,7 @@ func (d *Dashboard) assess(w http.ResponseWriter, r *http.Request) {
 	if began := d.options.Clock(); !began.Before(own.next) && d.options.Journal != nil {
 		e, s, err := d.recorded(r)
 		if err != nil {
-			answer(w, assessment{Rules: []rule{}, Problem: err.Error()})
+			answer(w, assessment{Rules: []ruleCost{}, Problem: err.Error()})
 			return
 		}
 		made := assessmentOf(s)
@@ -69,7 +69,7 @@ func (d *Dashboard) assess(w http.ResponseWriter, r *http.Request) {
 		own.next = ended.Add(max(assessEvery, restShare*ended.Sub(began)))
 	}
 	if own.last == nil {
-		answer(w, assessment{Rules: []rule{}, Problem: "no journal is read, whose last snapshot the bound is about"})
+		answer(w, assessment{Rules: []ruleCost{}, Problem: "no journal is read, whose last snapshot the bound is about"})
 		return
 	}
 	answer(w, own.last)
@@ -77,7 +77,7 @@ func (d *Dashboard) assess(w http.ResponseWriter, r *http.Request) {
 
 func assessmentOf(s *snapshot.Snapshot) assessment {
 	anew := whatif.Anew(s)
-	out := assessment{Rules: []rule{}}
+	out := assessment{Rules: []ruleCost{}}
 	decided := decide.Decide(anew, decide.Budget{Unadvised: true})
 	if out.Unplaced = len(decided.Plan.Unplaced); out.Unplaced == 0 {
 		out.Bound = decided.Plan.Cost.LowerBound.Float()
@@ -85,7 +85,7 @@ func assessmentOf(s *snapshot.Snapshot) assessment {
 	report := rulecost.Of(anew, &decided.Plan, rulecost.Budget{Steps: ruleEffort})
 	out.Unexamined = report.Unexamined
 	for _, c := range report.Costs[:min(len(report.Costs), mostRules)] {
-		out.Rules = append(out.Rules, rule{c.Rule.Text(), c.Savings.Float(), c.Places})
+		out.Rules = append(out.Rules, ruleCost{c.Rule.Text(), c.Savings.Float(), c.Places})
 	}
 	return out
 }

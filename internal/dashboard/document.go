@@ -22,7 +22,7 @@ type update struct {
 	Gone     []string                   `json:"gone"`
 	Pending  []pod                      `json:"pending"`
 	Costs    map[cost.Dimension][]money `json:"costs"`
-	Notices  []notice                   `json:"notices"`
+	Notices  []noticeLine               `json:"notices"`
 	History  []sample                   `json:"history"`
 }
 
@@ -41,12 +41,12 @@ type total struct {
 }
 
 type pool struct {
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind"`
-	Total   total    `json:"total"`
-	Limits  []limit  `json:"limits"`
-	Moves   moves    `json:"moves"`
-	Notices []notice `json:"notices"`
+	Name    string       `json:"name"`
+	Kind    string       `json:"kind"`
+	Total   total        `json:"total"`
+	Limits  []limit      `json:"limits"`
+	Moves   moves        `json:"moves"`
+	Notices []noticeLine `json:"notices"`
 }
 
 // moves are what consolidation was expected to save an hour in all, and what it did save.
@@ -104,7 +104,7 @@ type pod struct {
 	Teller    string   `json:"teller,omitempty"`
 }
 
-type notice struct {
+type noticeLine struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name"`
 	Reason  string `json:"reason"`
@@ -130,7 +130,7 @@ const (
 func (d *Dashboard) update(last, now *view.Fleet) update {
 	out := update{
 		Title: d.options.Title, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
-		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[cost.Dimension][]money{}, Notices: []notice{}, History: d.history.all(),
+		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[cost.Dimension][]money{}, Notices: []noticeLine{}, History: d.history.all(),
 	}
 	before := map[string]*view.Node{}
 	if last != nil {
@@ -221,10 +221,10 @@ func podOf(p *view.Pod) pod {
 	}
 }
 
-func noticesOf(list []view.Notice) []notice {
-	out := make([]notice, 0, len(list))
+func noticesOf(list []view.Notice) []noticeLine {
+	out := make([]noticeLine, 0, len(list))
 	for _, n := range list {
-		out = append(out, notice{n.Kind, n.Name, n.Reason, n.Message, seconds(n.At), n.Warning})
+		out = append(out, noticeLine{n.Kind, n.Name, n.Reason, n.Message, seconds(n.At), n.Warning})
 	}
 	return out
 }

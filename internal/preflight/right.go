@@ -35,8 +35,8 @@ func (r Right) String() string {
 	return r.Verb + " " + what
 }
 
-// rule is several rights: verbs separated by blanks, resources as in a role.
-type rule struct {
+// grant is several rights: verbs separated by blanks, resources as in a role.
+type grant struct {
 	group, resources, verbs string
 	namespace, name         string
 }
@@ -47,7 +47,7 @@ const release = "RELEASE"
 // Rights are what the controller needs with its settings, in the namespace where it is installed. A test holds
 // them against the roles of the chart, in both directions.
 func Rights(s settings.Settings, namespace string) []Right {
-	rules := []rule{
+	rules := []grant{
 		{group: "karpenter.k8s.aws", resources: "ec2nodeclasses", verbs: "list watch patch"},
 		{group: "karpenter.k8s.aws", resources: "ec2nodeclasses/status", verbs: "patch"},
 		{group: "karpenter.sh", resources: "nodepools", verbs: "get list watch patch"},
@@ -69,27 +69,27 @@ func Rights(s settings.Settings, namespace string) []Right {
 		{resources: "configmaps", verbs: "get create update", namespace: release},
 	}
 	if s.FeatureGates.NodeOverlay {
-		rules = append(rules, rule{group: "karpenter.sh", resources: "nodeoverlays", verbs: "list watch"},
-			rule{group: "karpenter.sh", resources: "nodeoverlays/status", verbs: "patch"})
+		rules = append(rules, grant{group: "karpenter.sh", resources: "nodeoverlays", verbs: "list watch"},
+			grant{group: "karpenter.sh", resources: "nodeoverlays/status", verbs: "patch"})
 	}
 	if s.FeatureGates.CapacityBuffer {
-		rules = append(rules, rule{group: "autoscaling.x-k8s.io", resources: "capacitybuffers", verbs: "list watch"},
-			rule{group: "autoscaling.x-k8s.io", resources: "capacitybuffers/status", verbs: "patch"}, rule{resources: "podtemplates", verbs: "list watch"})
+		rules = append(rules, grant{group: "autoscaling.x-k8s.io", resources: "capacitybuffers", verbs: "list watch"},
+			grant{group: "autoscaling.x-k8s.io", resources: "capacitybuffers/status", verbs: "patch"}, grant{resources: "podtemplates", verbs: "list watch"})
 	}
 	if s.FeatureGates.NodeGroups {
-		rules = append(rules, rule{group: "tenon.sh", resources: "nodegroups", verbs: "get list watch create delete"},
-			rule{group: "tenon.sh", resources: "nodegroups/status", verbs: "patch"},
-			rule{group: "coordination.k8s.io", resources: "leases", verbs: "get", namespace: "kube-system", name: "cluster-autoscaler"})
+		rules = append(rules, grant{group: "tenon.sh", resources: "nodegroups", verbs: "get list watch create delete"},
+			grant{group: "tenon.sh", resources: "nodegroups/status", verbs: "patch"},
+			grant{group: "coordination.k8s.io", resources: "leases", verbs: "get", namespace: "kube-system", name: "cluster-autoscaler"})
 	}
 	if s.DashboardListen != "" {
-		rules = append(rules, rule{resources: "events", verbs: "list watch"})
+		rules = append(rules, grant{resources: "events", verbs: "list watch"})
 		if !s.FeatureGates.NodeGroups { // objects may be left from before
-			rules = append(rules, rule{group: "tenon.sh", resources: "nodegroups", verbs: "list watch"})
+			rules = append(rules, grant{group: "tenon.sh", resources: "nodegroups", verbs: "list watch"})
 		}
 	}
 	if !s.DisableLeaderElection {
-		rules = append(rules, rule{group: "coordination.k8s.io", resources: "leases", verbs: "get update", namespace: release, name: s.LeaderElectionName},
-			rule{group: "coordination.k8s.io", resources: "leases", verbs: "create", namespace: release})
+		rules = append(rules, grant{group: "coordination.k8s.io", resources: "leases", verbs: "get update", namespace: release, name: s.LeaderElectionName},
+			grant{group: "coordination.k8s.io", resources: "leases", verbs: "create", namespace: release})
 	}
 	var rights []Right
 	for _, r := range rules {
@@ -106,7 +106,7 @@ func (r Right) shadow() bool {
 	return r.Verb == "list" || r.Verb == "watch" || r.Resource == "leases" || r.Resource == "services"
 }
 
-func (r rule) rights(namespace string) []Right {
+func (r grant) rights(namespace string) []Right {
 	if r.namespace == release {
 		r.namespace = namespace
 	}

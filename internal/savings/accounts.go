@@ -84,14 +84,14 @@ func (l *Accounts) Bought(ctx context.Context, id, pool string, price model.Mone
 	return nil
 }
 
-// part is what a pool has in a command.
-type part struct {
+// poolPart is what a pool has in a command.
+type poolPart struct {
 	pool string
 	move Move
 }
 
 // parts shares a command out among the pools whose nodes go by it, by the prices of these.
-func parts(record command.Record, realised model.Money) []part {
+func parts(record command.Record, realised model.Money) []poolPart {
 	pools := record.Pools()
 	weights := make([]model.Money, len(pools))
 	for i, pool := range pools {
@@ -103,9 +103,9 @@ func parts(record command.Record, realised model.Money) []part {
 	}
 	predicted, real := split(record.Savings, weights), split(realised, weights)
 	evictions := split(model.Money(record.Evictions), weights)
-	out := make([]part, len(pools))
+	out := make([]poolPart, len(pools))
 	for i, pool := range pools {
-		out[i] = part{pool, Move{
+		out[i] = poolPart{pool, Move{
 			ID: record.ID, Predicted: predicted[i], Realised: real[i], Evictions: int64(evictions[i]),
 			Weighed: record.Reason == plan.Underutilized,
 		}}

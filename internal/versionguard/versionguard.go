@@ -26,12 +26,12 @@ import (
 
 // Client is a client that does not send patches and deletions which carry an overtaken version.
 func Client(c client.Client, clock clock.PassiveClock) client.Client {
-	return writer{c, &memory{clock: clock, current: map[types.UID]mark{}}}
+	return writer{c, &lowest{clock: clock, current: map[types.UID]mark{}}}
 }
 
 type writer struct {
 	client.Client
-	memory *memory
+	memory *lowest
 }
 
 // Patch implements client.Writer.
@@ -157,8 +157,8 @@ func number(version string) uint64 {
 // write shows the state.
 const forgotten = time.Minute
 
-// memory is the lowest version of an object that may be its current one.
-type memory struct {
+// lowest is the lowest version of an object that may be its current one.
+type lowest struct {
 	clock clock.PassiveClock
 
 	mu      sync.Mutex
@@ -171,7 +171,7 @@ type mark struct {
 	noted  time.Time
 }
 
-func (m *memory) overtaken(uid types.UID, version uint64) bool {
+func (m *lowest) overtaken(uid types.UID, version uint64) bool {
 	now := m.clock.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -179,7 +179,7 @@ func (m *memory) overtaken(uid types.UID, version uint64) bool {
 	return found && version != 0 && version < known.lowest && now.Sub(known.noted) < forgotten
 }
 
-func (m *memory) note(uid types.UID, lowest uint64) {
+func (m *lowest) note(uid types.UID, lowest uint64) {
 	now := m.clock.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -78,7 +78,7 @@ func ParseScale(text string) (Scale, error) {
 }
 
 // without takes an object out, with all that goes with it.
-func (c *change) without(o Object) error {
+func (c *attempt) without(o Object) error {
 	s, found := c.out, false
 	switch o.Kind {
 	case "NodePool":
@@ -107,14 +107,14 @@ func (c *change) without(o Object) error {
 func (o Object) in(namespace string) bool { return o.Namespace == "" || o.Namespace == namespace }
 
 // withoutPods takes out a pod, or all pods of a workload.
-func (c *change) withoutPods(o Object) bool {
+func (c *attempt) withoutPods(o Object) bool {
 	before := len(c.out.Pods)
 	c.out.Pods = slices.DeleteFunc(c.out.Pods, func(p snapshot.Pod) bool { return c.belongs(&p, o) })
 	return len(c.out.Pods) < before
 }
 
 // belongs reports whether a pod is the object, or one of its pods.
-func (c *change) belongs(p *snapshot.Pod, o Object) bool {
+func (c *attempt) belongs(p *snapshot.Pod, o Object) bool {
 	if !o.in(p.Namespace) {
 		return false
 	}
@@ -124,7 +124,7 @@ func (c *change) belongs(p *snapshot.Pod, o Object) bool {
 	return c.out.Templates[p.Template].Owner == o.Kind+"/"+o.Name
 }
 
-func (c *change) withoutBudget(o Object) bool {
+func (c *attempt) withoutBudget(o Object) bool {
 	before := len(c.out.Budgets)
 	is := func(namespace, name string) bool { return name == o.Name && o.in(namespace) }
 	c.out.Budgets = slices.DeleteFunc(c.out.Budgets, func(b snapshot.Budget) bool { return is(b.Namespace, b.Name) })

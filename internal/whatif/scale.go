@@ -17,7 +17,7 @@ import (
 
 // scale gives a workload another number of pods: more are like those that it has and want a place;
 // fewer are those that wait first, then the youngest.
-func (c *change) scale(t *Trial, to Scale) error {
+func (c *attempt) scale(t *Trial, to Scale) error {
 	have, err := c.podsOf(to.Object)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (c *change) scale(t *Trial, to Scale) error {
 }
 
 // podsOf are the places of a workload's pods; those that go last come first.
-func (c *change) podsOf(o Object) ([]int, error) {
+func (c *attempt) podsOf(o Object) ([]int, error) {
 	var have []int
 	spaces := map[string]bool{}
 	for i := range c.out.Pods {
@@ -60,7 +60,7 @@ func (c *change) podsOf(o Object) ([]int, error) {
 }
 
 // first gives a workload without pods some, by its manifest.
-func (c *change) first(t *Trial, to Scale) error {
+func (c *attempt) first(t *Trial, to Scale) error {
 	if t.Around != nil {
 		for _, o := range t.Around.Others {
 			if object, of := fresh(o); of.Kind == to.Kind && of.Name == to.Name && to.in(of.Namespace) {
@@ -93,7 +93,7 @@ func waits(p *snapshot.Pod) int {
 	return 0
 }
 
-func (c *change) drop(pods []int) {
+func (c *attempt) drop(pods []int) {
 	gone := map[int]bool{}
 	for _, at := range pods {
 		gone[at] = true
@@ -109,7 +109,7 @@ func (c *change) drop(pods []int) {
 
 // ownVolumes is the template of another replica. Where the workload's pods have volumes, the new one
 // gets volumes of its own, which are nowhere yet.
-func (c *change) ownVolumes(of snapshot.TemplateIndex, n int) snapshot.TemplateIndex {
+func (c *attempt) ownVolumes(of snapshot.TemplateIndex, n int) snapshot.TemplateIndex {
 	template := c.out.Templates[of]
 	if len(template.Volumes) == 0 {
 		return of

@@ -40,7 +40,7 @@ type Effect struct {
 
 // Apply makes a snapshot in which the trial is so.
 func (t *Trial) Apply(s *snapshot.Snapshot) (*snapshot.Snapshot, Effect, error) {
-	c := &change{out: copied(s)}
+	c := &attempt{out: copied(s)}
 	for _, o := range t.Without {
 		if err := c.without(o); err != nil {
 			return nil, Effect{}, err
@@ -80,15 +80,15 @@ func copied(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &out
 }
 
-// change is one trial on its way.
-type change struct {
+// attempt is one trial on its way.
+type attempt struct {
 	out    *snapshot.Snapshot
 	effect Effect
 }
 
 // lose removes nodes at once, as an interruption does: pods whose controllers make them again want a place,
 // and the others are gone.
-func (c *change) lose(gone func(*snapshot.Node) bool) (lost int) {
+func (c *attempt) lose(gone func(*snapshot.Node) bool) (lost int) {
 	names := map[string]bool{}
 	c.out.Nodes = slices.DeleteFunc(c.out.Nodes, func(n snapshot.Node) bool {
 		if gone(&n) {
@@ -122,7 +122,7 @@ func anew(p *snapshot.Pod, name string) snapshot.Pod {
 }
 
 // interrupt takes the spot nodes of a zone away, and what replaces them must not be spot of that zone.
-func (c *change) interrupt(zone string) error {
+func (c *attempt) interrupt(zone string) error {
 	sold := false
 	for i := range c.out.Catalogs {
 		types := slices.Clone(c.out.Catalogs[i].Types)
@@ -146,7 +146,7 @@ func (c *change) interrupt(zone string) error {
 // Anew is the snapshot in which the nodes of pools are gone and their pods want places: a plan for it
 // tells what a fleet for the same pods would cost that is bought at once.
 func Anew(s *snapshot.Snapshot) *snapshot.Snapshot {
-	c := &change{out: copied(s)}
+	c := &attempt{out: copied(s)}
 	c.lose(func(n *snapshot.Node) bool { return n.Pool != "" })
 	return c.out
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // with adds or replaces pools, workloads, pods and DaemonSets. They are read as manifests are.
-func (c *change) with(t *Trial, given *ingest.Objects) error {
+func (c *attempt) with(t *Trial, given *ingest.Objects) error {
 	if err := refuse(given); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func fresh(o metav1.Object) (metav1.Object, Object) {
 
 // catalogOf is the place of what a pool may buy: what a pool of the same node class buys or, if there is
 // none, what the market sells.
-func (c *change) catalogOf(pool *karpenterv1.NodePool, class metav1.Object, options ingest.Options) (int, error) {
+func (c *attempt) catalogOf(pool *karpenterv1.NodePool, class metav1.Object, options ingest.Options) (int, error) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if ref == nil {
 		return 0, errors.New("spec.template.spec.nodeClassRef is missing")
@@ -151,7 +151,7 @@ func (c *change) catalogOf(pool *karpenterv1.NodePool, class metav1.Object, opti
 }
 
 // addPools takes the pools over. What was learned about a pool of the same name stays.
-func (c *change) addPools(made *snapshot.Snapshot, catalogs map[string]int, given []*karpenterv1.NodePool, options ingest.Options) {
+func (c *attempt) addPools(made *snapshot.Snapshot, catalogs map[string]int, given []*karpenterv1.NodePool, options ingest.Options) {
 	nodes := ingest.InService(c.out.Nodes)
 	reader := ingest.NewTranslator(ingest.NewIndex(), options)
 	for i := range made.Pools {
@@ -182,7 +182,7 @@ func (c *change) addPools(made *snapshot.Snapshot, catalogs map[string]int, give
 }
 
 // addPods takes pods and daemons over, with their templates.
-func (c *change) addPods(made *snapshot.Snapshot) {
+func (c *attempt) addPods(made *snapshot.Snapshot) {
 	first := snapshot.TemplateIndex(len(c.out.Templates))
 	c.out.Templates = append(c.out.Templates, made.Templates...)
 	again := map[string]bool{}

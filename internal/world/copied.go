@@ -10,12 +10,12 @@ import (
 // time: of 60,000 pods, usually a few hundred.
 type copied struct {
 	pods  []snapshot.Pod // as last handed out
-	parts []part
+	parts []copiedPage
 	total int // pods in the parts; other pods may follow them
 }
 
-// part says which page a copy holds, and how many pods the page has.
-type part struct {
+// copiedPage says which page a copy holds, and how many pods the page has.
+type copiedPage struct {
 	number uint64
 	size   int
 }
@@ -32,7 +32,7 @@ func (c *copied) follow(p pages, more []snapshot.Pod) []snapshot.Pod {
 	copy(c.pods[total:], more)
 	c.total, c.parts = total, c.parts[:0]
 	for _, each := range p.list {
-		c.parts = append(c.parts, part{each.number, len(each.pods)})
+		c.parts = append(c.parts, copiedPage{each.number, len(each.pods)})
 	}
 	return c.pods[:len(c.pods):len(c.pods)]
 }
@@ -80,7 +80,7 @@ func (c *copied) resize(total, more, tail int) {
 }
 
 // overwrite copies the pages that are not at their place.
-func (c *copied) overwrite(list []page, parts []part) {
+func (c *copied) overwrite(list []page, parts []copiedPage) {
 	at, from := 0, 0
 	for _, each := range list {
 		for len(parts) > 0 && from < at {

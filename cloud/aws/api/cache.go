@@ -16,11 +16,11 @@ type Cache[K comparable, V any] struct {
 	ttl   time.Duration
 
 	mu      sync.Mutex
-	entries map[K]*entry[V]
+	entries map[K]*cached[V]
 	swept   time.Time
 }
 
-type entry[V any] struct {
+type cached[V any] struct {
 	// asking is held by the caller that asks. It has room for one.
 	asking chan struct{}
 	value  V
@@ -30,7 +30,7 @@ type entry[V any] struct {
 
 // NewCache makes a cache that keeps its answers for ttl.
 func NewCache[K comparable, V any](c clock.PassiveClock, ttl time.Duration) *Cache[K, V] {
-	return &Cache[K, V]{clock: c, ttl: ttl, entries: map[K]*entry[V]{}, swept: c.Now()}
+	return &Cache[K, V]{clock: c, ttl: ttl, entries: map[K]*cached[V]{}, swept: c.Now()}
 }
 
 // Get returns the remembered answer, or else calls ask for one.
@@ -99,13 +99,13 @@ func (c *Cache[K, V]) Keys() []K {
 	return keys
 }
 
-func (c *Cache[K, V]) entry(key K) *entry[V] {
+func (c *Cache[K, V]) entry(key K) *cached[V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sweep()
 	e, found := c.entries[key]
 	if !found {
-		e = &entry[V]{asking: make(chan struct{}, 1)}
+		e = &cached[V]{asking: make(chan struct{}, 1)}
 		c.entries[key] = e
 	}
 	return e

@@ -37,12 +37,12 @@ type Store struct {
 	made    func(Template)
 
 	mu      sync.Mutex
-	entries map[string]*entry
+	entries map[string]*keptTemplate
 }
 
-// entry is one template. The caller that asks EC2 about it holds its turn, so that no caller deletes it while
+// keptTemplate is one template. The caller that asks EC2 about it holds its turn, so that no caller deletes it while
 // another is about to use it.
-type entry struct {
+type keptTemplate struct {
 	turn chan struct{}
 
 	// The store's lock guards these.
@@ -56,7 +56,7 @@ func NewStore(client api.EC2Templates, cluster string, c clock.PassiveClock, mad
 	if made == nil {
 		made = func(Template) {}
 	}
-	return &Store{ec2: client, cluster: cluster, clock: c, made: made, entries: map[string]*entry{}}
+	return &Store{ec2: client, cluster: cluster, clock: c, made: made, entries: map[string]*keptTemplate{}}
 }
 
 // Hold ensures that a template exists, and keeps it until the caller calls release. A caller that launches
@@ -70,12 +70,12 @@ func (s *Store) Hold(ctx context.Context, t Template) (release func(), err error
 	return sync.OnceFunc(func() { s.leave(t.Name, e) }), nil
 }
 
-func (s *Store) enter(name string) *entry {
+func (s *Store) enter(name string) *keptTemplate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.entries[name]
 	if e == nil {
-		e = &entry{turn: make(chan struct{}, 1)}
+		e = &keptTemplate{turn: make(chan struct{}, 1)}
 		s.entries[name] = e
 	}
 	e.users++
@@ -83,7 +83,7 @@ func (s *Store) enter(name string) *entry {
 	return e
 }
 
-func (s *Store) leave(name string, e *entry) {
+func (s *Store) leave(name string, e *keptTemplate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.users--
@@ -93,20 +93,20 @@ func (s *Store) leave(name string, e *entry) {
 	}
 }
 
-func (s *Store) idOf(e *entry) string {
+func (s *Store) idOf(e *keptTemplate) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return e.id
 }
 
-func (s *Store) setID(e *entry, id string) {
+func (s *Store) setID(e *keptTemplate, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.id = id
 }
 
 // ensure asks EC2 once, no matter how many callers need the template.
-func (s *Store) ensure(ctx context.Context, e *entry, t Template) error {
+func (s *Store) ensure(ctx context.Context, e *keptTemplate, t Template) error {
 	if s.idOf(e) != "" {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (s *Store) Hydrate(ctx context.Context) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.entries[name] == nil {
-			s.entries[name] = &entry{turn: make(chan struct{}, 1), id: aws.ToString(found.LaunchTemplateId), used: s.clock.Now()}
+			s.entries[name] = &keptTemplate{turn: make(chan struct{}, 1), id: aws.ToString(found.LaunchTemplateId), used: s.clock.Now()}
 		}
 		return nil
 	})
@@ -201,7 +201,7 @@ func (s *Store) idle() []string {
 	return names
 }
 
-func (e *entry) idle(now time.Time) bool { return e.users == 0 && now.Sub(e.used) >= Idle }
+func (e *keptTemplate) idle(now time.Time) bool { return e.users == 0 && now.Sub(e.used) >= Idle }
 
 // evict removes the template from the store before it deletes it from EC2: a caller that wants it meanwhile
 // waits for the turn and makes it again.

@@ -42,11 +42,11 @@ type Catalogs struct {
 	sources Sources
 
 	mu   sync.Mutex
-	made map[types.UID]*entry
+	made map[types.UID]*cachedCatalog
 }
 
-// entry is a catalogue; one caller builds it while others wait.
-type entry struct {
+// cachedCatalog is a catalogue; one caller builds it while others wait.
+type cachedCatalog struct {
 	mu    sync.Mutex
 	key   key
 	offer Offer
@@ -61,7 +61,7 @@ type Offer struct {
 }
 
 // New makes a Catalogs without any catalogue.
-func New(s Sources) *Catalogs { return &Catalogs{sources: s, made: map[types.UID]*entry{}} }
+func New(s Sources) *Catalogs { return &Catalogs{sources: s, made: map[types.UID]*cachedCatalog{}} }
 
 // key is everything that a catalogue depends on. The generation stands for the class's spec.
 type key struct {
@@ -109,12 +109,12 @@ func (s *Catalogs) Forget(uid types.UID) {
 	delete(s.made, uid)
 }
 
-func (s *Catalogs) entry(uid types.UID) *entry {
+func (s *Catalogs) entry(uid types.UID) *cachedCatalog {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, found := s.made[uid]
 	if !found {
-		e = &entry{}
+		e = &cachedCatalog{}
 		s.made[uid] = e
 	}
 	return e

@@ -25,7 +25,7 @@ const (
 )
 
 // network looks at what classes select; without a class, at what the guides' class would select.
-func (l *look) network(ctx context.Context) []preflight.Finding {
+func (l *inspection) network(ctx context.Context) []preflight.Finding {
 	list := &awsv1.EC2NodeClassList{}
 	if err := l.Cluster.List(ctx, list); err == nil {
 		l.classes = list.Items
@@ -46,14 +46,14 @@ func (l *look) network(ctx context.Context) []preflight.Finding {
 }
 
 // selector is what a finding is about.
-func (l *look) selector(class *awsv1.EC2NodeClass) string {
+func (l *inspection) selector(class *awsv1.EC2NodeClass) string {
 	if class.Name == "" {
 		return fmt.Sprintf("the tag %s=%s (there is no EC2NodeClass yet)", discoveryTag, l.ClusterName)
 	}
 	return "EC2NodeClass " + class.Name
 }
 
-func (l *look) subnets(ctx context.Context, class *awsv1.EC2NodeClass) preflight.Finding {
+func (l *inspection) subnets(ctx context.Context, class *awsv1.EC2NodeClass) preflight.Finding {
 	found, err := l.finder.Subnets(ctx, class)
 	switch {
 	case err != nil:
@@ -84,7 +84,7 @@ func zonesOf(subnets []network.Subnet) []string {
 	return order.Keys(zones)
 }
 
-func (l *look) securityGroups(ctx context.Context, class *awsv1.EC2NodeClass) preflight.Finding {
+func (l *inspection) securityGroups(ctx context.Context, class *awsv1.EC2NodeClass) preflight.Finding {
 	found, err := l.finder.SecurityGroups(ctx, class)
 	switch {
 	case err != nil:

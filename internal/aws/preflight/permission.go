@@ -33,14 +33,14 @@ var (
 )
 
 // trials are all that can be tried without changing anything, in the order in which people read them.
-func (l *look) trials(ctx context.Context) []trial {
+func (l *inspection) trials(ctx context.Context) []trial {
 	list := l.reads()
 	list = append(list, l.launches(ctx)...)
 	list = append(list, l.ends(ctx)...)
 	return list
 }
 
-func (l *look) reads() []trial {
+func (l *inspection) reads() []trial {
 	c := l.clients
 	list := []trial{
 		{"ec2:DescribeInstanceTypes", noMarket, func(ctx context.Context) error {
@@ -93,7 +93,7 @@ func (l *look) reads() []trial {
 }
 
 // services are those beside EC2.
-func (l *look) services() []trial {
+func (l *inspection) services() []trial {
 	c := l.clients
 	list := []trial{{"eks:DescribeCluster", "the address of the API server is not known to new nodes, unless --cluster-endpoint is set", func(ctx context.Context) error {
 		_, err := c.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(l.ClusterName)})
@@ -122,7 +122,7 @@ func (l *look) services() []trial {
 }
 
 // askImage finds an image for the rehearsal of a launch.
-func (l *look) askImage(ctx context.Context) error {
+func (l *inspection) askImage(ctx context.Context) error {
 	name := "/aws/service/eks/optimized-ami/" + l.minor() + "/amazon-linux-2023/x86_64/standard/recommended/image_id"
 	answer, err := l.clients.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: aws.String(name)})
 	if err == nil && answer.Parameter != nil {
@@ -132,14 +132,14 @@ func (l *look) askImage(ctx context.Context) error {
 }
 
 // tags are those of a launch.
-func (l *look) tags() map[string]string {
+func (l *inspection) tags() map[string]string {
 	return map[string]string{
 		awsv1.TagClusterPrefix + l.ClusterName: "owned", awsv1.TagNodePool: "tenon-preflight",
 		awsv1.TagClusterName: l.ClusterName, awsv1.TagNodeClass: "tenon-preflight",
 	}
 }
 
-func (l *look) tagList() []types.Tag {
+func (l *inspection) tagList() []types.Tag {
 	tags := l.tags()
 	var list []types.Tag
 	for _, key := range order.Keys(tags) {
@@ -149,7 +149,7 @@ func (l *look) tagList() []types.Tag {
 }
 
 // launches are tried with subnet and groups that were found, and the image that SSM tells.
-func (l *look) launches(context.Context) []trial {
+func (l *inspection) launches(context.Context) []trial {
 	c := l.clients
 	list := []trial{{"ec2:CreateLaunchTemplate", noLaunch, func(ctx context.Context) error {
 		_, err := c.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
@@ -175,7 +175,7 @@ func (l *look) launches(context.Context) []trial {
 }
 
 // ends are tried on a machine of the cluster, if there is one: the permission depends on its tags.
-func (l *look) ends(ctx context.Context) []trial {
+func (l *inspection) ends(ctx context.Context) []trial {
 	c := l.clients
 	answer, err := c.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
 		Filters: append(network.TagFilters(map[string]string{awsv1.TagClusterPrefix + l.ClusterName: "owned", awsv1.TagNodePool: "*"}),

@@ -28,8 +28,8 @@ type Options struct {
 	Isolated    bool
 }
 
-// look is one preflight, with what it has found out so far.
-type look struct {
+// inspection is one preflight, with what it has found out so far.
+type inspection struct {
 	Options
 	provider.Ground
 	clients api.Clients
@@ -56,7 +56,7 @@ func With(options func() Options) provider.Preflight {
 
 // account looks at the account that clients belong to.
 func account(ctx context.Context, o Options, g provider.Ground, clients api.Clients) []preflight.Finding {
-	l := &look{Options: o, Ground: g, clients: clients, finder: network.New(clients.EC2, clock.RealClock{}, 0, network.NewAddresses())}
+	l := &inspection{Options: o, Ground: g, clients: clients, finder: network.New(clients.EC2, clock.RealClock{}, 0, network.NewAddresses())}
 	findings := l.identity(ctx)
 	if findings[0].Level == preflight.Failed {
 		return findings // every further call would say the same
@@ -74,7 +74,7 @@ func ok(check, format string, values ...any) preflight.Finding {
 }
 
 // identity is whose permissions everything else is about.
-func (l *look) identity(ctx context.Context) []preflight.Finding {
+func (l *inspection) identity(ctx context.Context) []preflight.Finding {
 	const check = "aws-identity"
 	answer, err := l.clients.STS.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
@@ -90,14 +90,14 @@ func (l *look) identity(ctx context.Context) []preflight.Finding {
 }
 
 // why is what a service says, or else what went wrong on the way to it.
-func (l *look) why(err error) string {
+func (l *inspection) why(err error) string {
 	if api.Code(err) != "" {
 		return api.Explain(err)
 	}
 	return err.Error()
 }
 
-func (l *look) settings(ctx context.Context) preflight.Finding {
+func (l *inspection) settings(ctx context.Context) preflight.Finding {
 	const check = "aws-settings"
 	if l.ClusterName == "" {
 		return preflight.Finding{Check: check, Level: preflight.Failed, Text: "the name of the cluster is not set",
@@ -119,7 +119,7 @@ const machineSource = "EC2RoleProvider"
 
 // instanceMetadata reports whether the controller's credentials come from the metadata service of its
 // machine.
-func (l *look) instanceMetadata(ctx context.Context) preflight.Finding {
+func (l *inspection) instanceMetadata(ctx context.Context) preflight.Finding {
 	const check = "aws-imds"
 	found, err := l.clients.Credentials.Retrieve(ctx)
 	if err == nil && found.Source == machineSource {
@@ -131,14 +131,14 @@ func (l *look) instanceMetadata(ctx context.Context) preflight.Finding {
 }
 
 // untried are actions that cannot be rehearsed.
-func (l *look) untried() preflight.Finding {
+func (l *inspection) untried() preflight.Finding {
 	return preflight.Finding{Check: checkPermissions, Level: preflight.Skipped,
 		Text:  "ec2:CreateFleet, iam:CreateInstanceProfile, iam:AddRoleToInstanceProfile, iam:TagInstanceProfile, iam:PassRole and the deletion of profiles cannot be tried without making one",
 		Means: "classes need them, and the controller tries them itself", Remedy: "see after the installation that the conditions InstanceProfileReady and ValidationSucceeded of the class are True"}
 }
 
 // minor is the version of Kubernetes as names of images have it.
-func (l *look) minor() string {
+func (l *inspection) minor() string {
 	found, err := version.ParseGeneric(l.Version)
 	if err != nil {
 		return strings.TrimPrefix(l.Version, "v")

@@ -16,7 +16,7 @@ const checkQueue = "aws-queue"
 
 // queue says whether notices of interruptions arrive. A message that is received is hidden for a
 // second alone, so that the controller gets it too.
-func (l *look) queue(ctx context.Context) []preflight.Finding {
+func (l *inspection) queue(ctx context.Context) []preflight.Finding {
 	if l.Queue == "" {
 		return []preflight.Finding{{Check: checkQueue, Level: preflight.Warning, Text: "no interruption queue is set",
 			Means:  "spot machines end without their pods being moved first",
@@ -36,11 +36,11 @@ func (l *look) queue(ctx context.Context) []preflight.Finding {
 }
 
 // queueARN is made of what is known: the queue may not be asked for its attributes.
-func (l *look) queueARN() string {
+func (l *inspection) queueARN() string {
 	return fmt.Sprintf("arn:%s:sqs:%s:%s:%s", l.partition, l.clients.Region, l.account, l.Queue)
 }
 
-func (l *look) queueTrouble(attempt string, err error) []preflight.Finding {
+func (l *inspection) queueTrouble(attempt string, err error) []preflight.Finding {
 	remedy := "make the queue " + l.Queue + " in this account and region, or set --interruption-queue to the name of the one that is there"
 	if slices.Contains(refusals, api.Code(err)) {
 		remedy = "allow sqs:GetQueueUrl, sqs:ReceiveMessage and sqs:DeleteMessage on the queue"

@@ -38,7 +38,7 @@ var vCPUQuotas = []vCPUQuota{
 }
 
 // quotas compares the quotas of standard instances with what runs in the account.
-func (l *look) quotas(ctx context.Context) []preflight.Finding {
+func (l *inspection) quotas(ctx context.Context) []preflight.Finding {
 	used, err := l.usedCPUs(ctx)
 	if err != nil {
 		return []preflight.Finding{{Check: checkQuotas, Level: preflight.Skipped, Text: "the instances of the account could not be counted: " + l.why(err)}}
@@ -50,7 +50,7 @@ func (l *look) quotas(ctx context.Context) []preflight.Finding {
 	return findings
 }
 
-func (l *look) quota(ctx context.Context, q vCPUQuota, used int) preflight.Finding {
+func (l *inspection) quota(ctx context.Context, q vCPUQuota, used int) preflight.Finding {
 	answer, err := l.clients.Quotas.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: aws.String("ec2"), QuotaCode: aws.String(q.code)})
 	if err != nil || answer.Quota == nil || answer.Quota.Value == nil {
 		return preflight.Finding{Check: checkQuotas, Level: preflight.Skipped, Text: fmt.Sprintf("the quota %q (%s) could not be read: %s", q.name, q.code, l.unread(err)),
@@ -67,7 +67,7 @@ func (l *look) quota(ctx context.Context, q vCPUQuota, used int) preflight.Findi
 }
 
 // unread says why there is no answer that can be used.
-func (l *look) unread(err error) string {
+func (l *inspection) unread(err error) string {
 	if err == nil {
 		return "AWS gives no value"
 	}
@@ -75,7 +75,7 @@ func (l *look) unread(err error) string {
 }
 
 // usedCPUs counts the vCPUs of the standard instances of the whole account, as the quotas do.
-func (l *look) usedCPUs(ctx context.Context) (map[types.InstanceLifecycle]int, error) {
+func (l *inspection) usedCPUs(ctx context.Context) (map[types.InstanceLifecycle]int, error) {
 	used := map[types.InstanceLifecycle]int{}
 	var token *string
 	for {

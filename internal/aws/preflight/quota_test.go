@@ -74,7 +74,7 @@ func TestQuotas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &look{clients: api.Clients{Region: "us-west-2", EC2: running, Quotas: tc.quotas}}
+			l := &inspection{clients: api.Clients{Region: "us-west-2", EC2: running, Quotas: tc.quotas}}
 			got := l.quotas(t.Context())
 			if len(got) != 2 {
 				t.Fatalf("%d findings, want 2: %+v", len(got), got)
@@ -138,7 +138,7 @@ func TestRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &look{Options: Options{Queue: "demo"}, partition: "aws-cn", account: "000000000001", clients: api.Clients{Region: "cn-north-1", Events: tc.rules}}
+			l := &inspection{Options: Options{Queue: "demo"}, partition: "aws-cn", account: "000000000001", clients: api.Clients{Region: "cn-north-1", Events: tc.rules}}
 			got := l.rules(t.Context(), l.queueARN())
 			if len(got) != tc.findings || got[0].Level != tc.level || !strings.Contains(got[0].Text, tc.text) {
 				t.Fatalf("%+v, want %d findings, the first %s %q", got, tc.findings, tc.level, tc.text)

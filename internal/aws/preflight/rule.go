@@ -26,7 +26,7 @@ var notices = []struct{ name, means string }{
 }
 
 // rules says which notices EventBridge does not send to the queue with this ARN.
-func (l *look) rules(ctx context.Context, queue string) []preflight.Finding {
+func (l *inspection) rules(ctx context.Context, queue string) []preflight.Finding {
 	sent, err := l.sent(ctx, queue)
 	if err != nil {
 		return []preflight.Finding{{Check: checkRules, Level: preflight.Skipped, Text: "the EventBridge rules of the queue could not be read: " + l.why(err),
@@ -53,7 +53,7 @@ func ruleCommand(notice, queue string) string {
 }
 
 // sent returns the events that enabled rules send to the queue.
-func (l *look) sent(ctx context.Context, queue string) ([]string, error) {
+func (l *inspection) sent(ctx context.Context, queue string) ([]string, error) {
 	var sent []string
 	var token *string
 	for {

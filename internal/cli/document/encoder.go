@@ -6,11 +6,11 @@ import (
 	"regexp"
 )
 
-// style is the outer form: how objects and lists that take several lines look.
-type style int
+// layout is the outer form: how objects and lists that take several lines look.
+type layout int
 
 const (
-	jsonStyle style = iota
+	jsonStyle layout = iota
 	yamlStyle
 )
 
@@ -18,7 +18,7 @@ const (
 // on one line, which both styles understand.
 type encoder struct {
 	w     *bufio.Writer
-	style style
+	style layout
 	depth int
 	// first is set until the innermost object or list has an entry.
 	first bool
@@ -27,7 +27,7 @@ type encoder struct {
 	buffer []byte
 }
 
-func newEncoder(w io.Writer, s style) *encoder {
+func newEncoder(w io.Writer, s layout) *encoder {
 	return &encoder{w: bufio.NewWriterSize(w, 64<<10), style: s, buffer: make([]byte, 0, 4<<10)}
 }
 

@@ -27,12 +27,12 @@ type tool struct {
 }
 
 type driver struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Rules   []rule `json:"rules"`
+	Name    string                `json:"name"`
+	Version string                `json:"version"`
+	Rules   []reportingDescriptor `json:"rules"`
 }
 
-type rule struct {
+type reportingDescriptor struct {
 	ID               string `json:"id"`
 	ShortDescription text   `json:"shortDescription"`
 }
@@ -70,7 +70,7 @@ func Write(w io.Writer, version string, findings []validate.Finding) error {
 	rules := validate.Rules()
 	r := run{Tool: tool{driver{Name: "tenon validate", Version: version}}, Results: []result{}}
 	for _, name := range order.Keys(rules) {
-		r.Tool.Driver.Rules = append(r.Tool.Driver.Rules, rule{ID: name, ShortDescription: text{rules[name]}})
+		r.Tool.Driver.Rules = append(r.Tool.Driver.Rules, reportingDescriptor{ID: name, ShortDescription: text{rules[name]}})
 	}
 	for _, f := range findings {
 		r.Results = append(r.Results, result{

@@ -59,8 +59,8 @@ type controller struct {
 	told  map[cost.Spending]model.Money
 }
 
-// machine is a claim with an instance, and its price an hour; zero if that is unknown.
-type machine struct {
+// pricedClaim is a claim with an instance, and its price an hour; zero if that is unknown.
+type pricedClaim struct {
 	claim *karpenterv1.NodeClaim
 	price model.Money
 }
@@ -89,7 +89,7 @@ func (c *controller) tell(ctx context.Context) (reconcile.Result, error) {
 		}
 	}
 	c.shown[0] = totals.Replace(c.kit.Metrics.NodepoolsCostTotal, c.shown[0])
-	var machines []machine
+	var machines []pricedClaim
 	for _, pool := range order.Keys(bought) {
 		machines = append(machines, bought[pool]...)
 	}
@@ -103,12 +103,12 @@ func (c *controller) ours(ref *karpenterv1.NodeClassReference) bool {
 }
 
 // bought returns the claims that have an instance, by pool, with the prices that they were bought for.
-func (c *controller) bought(ctx context.Context) (map[string][]machine, error) {
+func (c *controller) bought(ctx context.Context) (map[string][]pricedClaim, error) {
 	var claims karpenterv1.NodeClaimList
 	if err := c.kit.Client.List(ctx, &claims, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list claims: %w", err)
 	}
-	out := map[string][]machine{}
+	out := map[string][]pricedClaim{}
 	for i := range claims.Items {
 		claim := &claims.Items[i]
 		if claim.Status.ProviderID == "" || !c.ours(claim.Spec.NodeClassRef) {
@@ -119,14 +119,14 @@ func (c *controller) bought(ctx context.Context) (map[string][]machine, error) {
 			recorded = 0
 		}
 		pool := claim.Labels[karpenterv1.LabelNodePool]
-		out[pool] = append(out[pool], machine{claim, recorded})
+		out[pool] = append(out[pool], pricedClaim{claim, recorded})
 	}
 	return out, nil
 }
 
 // price sets the present prices of a pool's machines; false if the cloud knows none. A type that is no longer
 // sold keeps the price that its claim was bought for. Each case without a price is an error of the pool.
-func (c *controller) price(ctx context.Context, pool *karpenterv1.NodePool, machines []machine) bool {
+func (c *controller) price(ctx context.Context, pool *karpenterv1.NodePool, machines []pricedClaim) bool {
 	if len(machines) == 0 {
 		return true
 	}
@@ -180,7 +180,7 @@ func pricesOf(offers *catalog.Catalog) map[offer]model.Money {
 }
 
 // tellParts tells what an hour pays for.
-func (c *controller) tellParts(machines []machine, pods []corev1.Pod) {
+func (c *controller) tellParts(machines []pricedClaim, pods []corev1.Pod) {
 	on := map[string][]*corev1.Pod{}
 	for i := range pods {
 		if p := &pods[i]; p.Spec.NodeName != "" && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
@@ -201,7 +201,7 @@ func (c *controller) tellParts(machines []machine, pods []corev1.Pod) {
 	c.shown[2] = shares.Replace(c.kit.Metrics.CostPodsPerHour, c.shown[2])
 }
 
-func partsOf(m *machine, pods []*corev1.Pod) []cost.Part {
+func partsOf(m *pricedClaim, pods []*corev1.Pod) []cost.Part {
 	requests := make([]model.Resources, len(pods))
 	for i, p := range pods {
 		requests[i] = ingest.Requests(p)
@@ -221,7 +221,7 @@ func partsOf(m *machine, pods []*corev1.Pod) []cost.Part {
 }
 
 // tellSpent adds what was spent since the last round.
-func (c *controller) tellSpent(machines []machine) {
+func (c *controller) tellSpent(machines []pricedClaim) {
 	all := make([]cost.Machine, len(machines))
 	for i, m := range machines {
 		all[i] = cost.Machine{

@@ -11,15 +11,15 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// look is what was seen of an object. The zero value is no object.
-type look struct {
+// observation is what was seen of an object. The zero value is no object.
+type observation struct {
 	// object is the little of it that has to be remembered.
 	object     *metav1.PartialObjectMetadata
 	conditions []metav1.Condition
 	isGone     bool
 }
 
-func (k kind) look(o client.Object) look {
+func (k kind) look(o client.Object) observation {
 	brief := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(), Labels: map[string]string{},
 		Finalizers: o.GetFinalizers(), DeletionTimestamp: o.GetDeletionTimestamp(),
@@ -28,17 +28,17 @@ func (k kind) look(o client.Object) look {
 	for _, key := range k.metrics.LabelKeys {
 		brief.Labels[key] = o.GetLabels()[key]
 	}
-	return look{object: brief, conditions: k.conditions(o)}
+	return observation{object: brief, conditions: k.conditions(o)}
 }
 
 // gone is the last look at an object that is no longer there: nothing holds it.
-func (l look) gone() look {
+func (l observation) gone() observation {
 	last := l.object.DeepCopy()
 	last.Finalizers = nil
-	return look{object: last, conditions: l.conditions, isGone: true}
+	return observation{object: last, conditions: l.conditions, isGone: true}
 }
 
-func (l look) condition(name string) *metav1.Condition {
+func (l observation) condition(name string) *metav1.Condition {
 	i := slices.IndexFunc(l.conditions, func(c metav1.Condition) bool { return c.Type == name })
 	if i < 0 {
 		return nil
@@ -52,7 +52,7 @@ type change struct {
 	before *metav1.Condition
 }
 
-func changes(now, before look) []change {
+func changes(now, before observation) []change {
 	var out []change
 	for _, c := range now.conditions {
 		old := before.condition(c.Type)
@@ -69,7 +69,7 @@ var spoken = []string{karpenterv1.ConditionDisruptable}
 
 // events say which conditions changed and which finalizers were removed. A condition that appears for the
 // first time is no event: a new object gets half a dozen of them.
-func events(now, before look) []telemetry.Event {
+func events(now, before observation) []telemetry.Event {
 	var out []telemetry.Event
 	uid := string(now.object.GetUID())
 	for _, c := range changes(now, before) {

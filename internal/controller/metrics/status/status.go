@@ -121,7 +121,7 @@ const (
 
 func (k kind) controller(kit reconcile.Kit) reconcile.Controller {
 	targets := targetsOf(kit, k)
-	w := &watcher{kit: kit, kind: k, targets: targets, seen: map[reconcile.Key]look{}, gauges: newGauges(kit, k, targets)}
+	w := &watcher{kit: kit, kind: k, targets: targets, seen: map[reconcile.Key]observation{}, gauges: newGauges(kit, k, targets)}
 	return reconcile.Controller{
 		Name:    "operatorpkg." + k.name + ".status",
 		Workers: reconcile.Workers{Min: 10, Max: 10},
@@ -158,7 +158,7 @@ type watcher struct {
 	kind kind
 
 	mu   sync.Mutex
-	seen map[reconcile.Key]look
+	seen map[reconcile.Key]observation
 
 	targets []target
 	gauges  *gauges
@@ -171,7 +171,7 @@ func (w *watcher) look(ctx context.Context, key reconcile.Key) error {
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("get %s %s: %w", w.kind.name, key.Name, err)
 	}
-	now := look{}
+	now := observation{}
 	if err == nil && w.kind.ours(object) {
 		now = w.kind.look(object)
 	}
@@ -191,7 +191,7 @@ func (w *watcher) look(ctx context.Context, key reconcile.Key) error {
 	return nil
 }
 
-func (w *watcher) remember(key reconcile.Key, now look) look {
+func (w *watcher) remember(key reconcile.Key, now observation) observation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := w.seen[key]
@@ -203,7 +203,7 @@ func (w *watcher) remember(key reconcile.Key, now look) look {
 	return before
 }
 
-func (w *watcher) tell(now, before look) {
+func (w *watcher) tell(now, before observation) {
 	w.kit.Events.Publish(events(now, before)...)
 	for _, c := range changes(now, before) {
 		w.count(now.object, c)

@@ -109,24 +109,24 @@ func TestFindObstacle(t *testing.T) {
 	claim.Spec.Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1"), "gpu": resource.MustParse("1"), "zero": resource.MustParse("0")}
 	for name, tc := range map[string]struct {
 		node *corev1.Node
-		want obstacle
+		want uninitialized
 	}{
-		"nothing": {fresh(), obstacle{}},
+		"nothing": {fresh(), uninitialized{}},
 		"not ready": {fresh(func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown }, with(agent)),
-			obstacle{"NodeNotReady", "Node status is NotReady"}},
+			uninitialized{"NodeNotReady", "Node status is NotReady"}},
 		"has not said whether it is ready": {fresh(func(n *corev1.Node) { n.Status.Conditions = nil }),
-			obstacle{"NodeNotReady", "Node status is NotReady"}},
+			uninitialized{"NodeNotReady", "Node status is NotReady"}},
 		"a startup taint": {fresh(with(agent)),
-			obstacle{"StartupTaintsExist", `StartupTaint "agent=starting:NoExecute" still exists`}},
+			uninitialized{"StartupTaintsExist", `StartupTaint "agent=starting:NoExecute" still exists`}},
 		"a startup taint with another value": {fresh(with(corev1.Taint{Key: "agent", Effect: corev1.TaintEffectNoExecute})),
-			obstacle{"StartupTaintsExist", `StartupTaint "agent=starting:NoExecute" still exists`}},
+			uninitialized{"StartupTaintsExist", `StartupTaint "agent=starting:NoExecute" still exists`}},
 		"an ephemeral taint": {fresh(with(corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})),
-			obstacle{"KnownEphemeralTaintsExist", `KnownEphemeralTaint "node.kubernetes.io/not-ready:NoSchedule" still exists`}},
-		"other taints do not matter": {fresh(with(corev1.Taint{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule})), obstacle{}},
+			uninitialized{"KnownEphemeralTaintsExist", `KnownEphemeralTaint "node.kubernetes.io/not-ready:NoSchedule" still exists`}},
+		"other taints do not matter": {fresh(with(corev1.Taint{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule})), uninitialized{}},
 		"a device plugin that is not up": {fresh(func(n *corev1.Node) { delete(n.Status.Allocatable, "gpu") }),
-			obstacle{"ResourceNotRegistered", `Resource "gpu" was requested but not registered`}},
+			uninitialized{"ResourceNotRegistered", `Resource "gpu" was requested but not registered`}},
 		"a device plugin that reports none": {fresh(func(n *corev1.Node) { n.Status.Allocatable["gpu"] = resource.MustParse("0") }),
-			obstacle{"ResourceNotRegistered", `Resource "gpu" was requested but not registered`}},
+			uninitialized{"ResourceNotRegistered", `Resource "gpu" was requested but not registered`}},
 	} {
 		if got := findObstacle(tc.node, claim); got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)

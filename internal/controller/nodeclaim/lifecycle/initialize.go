@@ -18,33 +18,33 @@ const (
 	nodeNotFoundMessage = "Node not registered with cluster"
 )
 
-// obstacle is why a registered node is not initialized; the zero value is none.
-type obstacle struct{ reason, message string }
+// uninitialized is why a registered node is not initialized; the zero value is none.
+type uninitialized struct{ reason, message string }
 
 // findObstacle looks whether a node has become what its claim asked for. Drivers for
 // dynamic resources are not waited for: pods that need them are not placed on claims.
-func findObstacle(node *corev1.Node, claim *karpenterv1.NodeClaim) obstacle {
+func findObstacle(node *corev1.Node, claim *karpenterv1.NodeClaim) uninitialized {
 	if !ready(node) {
-		return obstacle{"NodeNotReady", "Node status is NotReady"}
+		return uninitialized{"NodeNotReady", "Node status is NotReady"}
 	}
 	for _, taint := range claim.Spec.StartupTaints {
 		if tainted(node, taint) {
-			return obstacle{"StartupTaintsExist", fmt.Sprintf("StartupTaint %q still exists", taint.ToString())}
+			return uninitialized{"StartupTaintsExist", fmt.Sprintf("StartupTaint %q still exists", taint.ToString())}
 		}
 	}
 	for _, taint := range node.Spec.Taints {
 		if karpenterv1.IsEphemeral(taint) {
-			return obstacle{"KnownEphemeralTaintsExist", fmt.Sprintf("KnownEphemeralTaint %q still exists", taint.ToString())}
+			return uninitialized{"KnownEphemeralTaintsExist", fmt.Sprintf("KnownEphemeralTaint %q still exists", taint.ToString())}
 		}
 	}
 	requests := claim.Spec.Resources.Requests
 	for _, name := range order.Keys(requests) {
 		asked, given := requests[name], node.Status.Allocatable[name]
 		if !asked.IsZero() && given.IsZero() {
-			return obstacle{"ResourceNotRegistered", fmt.Sprintf("Resource %q was requested but not registered", name)}
+			return uninitialized{"ResourceNotRegistered", fmt.Sprintf("Resource %q was requested but not registered", name)}
 		}
 	}
-	return obstacle{}
+	return uninitialized{}
 }
 
 func ready(node *corev1.Node) bool {
@@ -62,7 +62,7 @@ func (l *lifecycle) initialize(ctx context.Context, claim *karpenterv1.NodeClaim
 		conditions.SetUnknown(karpenterv1.ConditionInitialized, nodeNotFound, nodeNotFoundMessage)
 		return nil
 	}
-	if o := findObstacle(nodes[0], claim); o != (obstacle{}) {
+	if o := findObstacle(nodes[0], claim); o != (uninitialized{}) {
 		conditions.SetUnknown(karpenterv1.ConditionInitialized, o.reason, o.message)
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// member is a claim of the pool with its node, nil until there is one.
-type member struct {
+// claimAndNode is a claim of the pool with its node, nil until there is one.
+type claimAndNode struct {
 	claim *karpenterv1.NodeClaim
 	node  *corev1.Node
 }
@@ -23,7 +23,7 @@ var always = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, co
 
 // write puts the sum over the members into a status. An unchanged amount keeps its spelling, so that a
 // count without a change writes nothing.
-func write(status *karpenterv1.NodePoolStatus, members []member) {
+func write(status *karpenterv1.NodePoolStatus, members []claimAndNode) {
 	total, nodes := sum(members)
 	for name, q := range total {
 		if old, has := status.Resources[name]; has && old.Cmp(q) == 0 {
@@ -33,7 +33,7 @@ func write(status *karpenterv1.NodePoolStatus, members []member) {
 	status.Resources, status.Nodes = total, &nodes
 }
 
-func sum(members []member) (corev1.ResourceList, int64) {
+func sum(members []claimAndNode) (corev1.ResourceList, int64) {
 	total, nodes := corev1.ResourceList{}, int64(0)
 	for _, name := range always {
 		total[name] = resource.Quantity{}
@@ -54,11 +54,11 @@ func sum(members []member) (corev1.ResourceList, int64) {
 }
 
 // counts tells members that have a machine and will keep it.
-func (m member) counts() bool { return m.claim.Status.ProviderID != "" && !m.leaving() }
+func (m claimAndNode) counts() bool { return m.claim.Status.ProviderID != "" && !m.leaving() }
 
 // leaving tells members that are on their way out: deleted, chosen for disruption, or with
 // an instance that ends.
-func (m member) leaving() bool {
+func (m claimAndNode) leaving() bool {
 	return m.claim.DeletionTimestamp != nil || m.node != nil && m.node.DeletionTimestamp != nil ||
 		isTrue(m.claim, karpenterv1.ConditionInstanceTerminating) || isTrue(m.claim, karpenterv1.ConditionDisruptionReason)
 }
@@ -71,7 +71,7 @@ func isTrue(claim *karpenterv1.NodeClaim, name string) bool {
 
 // capacity is the node's. Until the node is initialized, what it does not report yet is
 // what the claim promises.
-func (m member) capacity() corev1.ResourceList {
+func (m claimAndNode) capacity() corev1.ResourceList {
 	if m.node == nil {
 		return m.claim.Status.Capacity
 	}
@@ -95,7 +95,7 @@ func claimMatters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return true
 	}
-	a, b := member{claim: old.(*karpenterv1.NodeClaim)}, member{claim: changed.(*karpenterv1.NodeClaim)}
+	a, b := claimAndNode{claim: old.(*karpenterv1.NodeClaim)}, claimAndNode{claim: changed.(*karpenterv1.NodeClaim)}
 	return a.counts() != b.counts() || !equality.Semantic.DeepEqual(a.claim.Status.Capacity, b.claim.Status.Capacity)
 }
 

@@ -80,18 +80,18 @@ func (c counter) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 }
 
 // members pairs the pool's claims with their nodes.
-func (c counter) members(ctx context.Context, pool string) ([]member, error) {
+func (c counter) members(ctx context.Context, pool string) ([]claimAndNode, error) {
 	claims, err := lookup.ClaimsIn(ctx, c.kit.Client, pool)
 	if err != nil {
 		return nil, err
 	}
-	members := make([]member, 0, len(claims))
+	members := make([]claimAndNode, 0, len(claims))
 	for _, claim := range claims {
 		nodes, err := lookup.NodesOf(ctx, c.kit.Client, claim.Status.ProviderID)
 		if err != nil {
 			return nil, err
 		}
-		m := member{claim: claim}
+		m := claimAndNode{claim: claim}
 		if len(nodes) == 1 { // two are a mistake, and it is not known which of them is right
 			m.node = nodes[0]
 		}

@@ -96,19 +96,19 @@ func (v validation) reconcile(ctx context.Context, key reconcile.Key) (reconcile
 	return again, err
 }
 
-// refusal is an annotation that cannot be read, or one that can if err is nil.
-type refusal struct {
+// badAnnotation is an annotation that cannot be read, or one that can if err is nil.
+type badAnnotation struct {
 	condition, reason string
 	err               error
 	meanwhile         string // what counts until the annotation is corrected
 }
 
-func (v validation) refusals(pool *karpenterv1.NodePool) []refusal {
+func (v validation) refusals(pool *karpenterv1.NodePool) []badAnnotation {
 	setting := v.kit.Settings.NodePrice
 	_, price := ingest.NodePrice(pool, setting)
 	_, atLimit := ingest.DeleteFirst(pool)
 	_, ceiling := ingest.PriceCeiling(pool)
-	return []refusal{
+	return []badAnnotation{
 		{karpenterv1.ConditionNodePriceRefused, "InvalidNodePrice", price, fmt.Sprintf("its nodes count with the setting's %s", setting)},
 		{karpenterv1.ConditionDriftAtLimitRefused, "InvalidDriftAtLimit", atLimit, "drifted nodes stay where limits leave no room for a replacement"},
 		{karpenterv1.ConditionPriceCeilingRefused, "InvalidPriceCeiling", ceiling, "its nodes are bought at any price"},
@@ -117,7 +117,7 @@ func (v validation) refusals(pool *karpenterv1.NodePool) []refusal {
 
 // tell says on the pool that the annotation is unreadable, and which value counts meanwhile. It returns the
 // text if it is new.
-func (r *refusal) tell(pool *karpenterv1.NodePool, conditions *condition.Set) string {
+func (r *badAnnotation) tell(pool *karpenterv1.NodePool, conditions *condition.Set) string {
 	if r.err == nil {
 		conditions.Clear(r.condition)
 		return ""
