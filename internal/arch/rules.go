@@ -163,6 +163,8 @@ const (
 	whyDotImport     = "a dot import hides the clock and the dice from readers and from these rules"
 	ruleGoroutine    = "core starts nothing"
 	whyGoroutine     = "a goroutine's order is not in the snapshot, and one that outlives the call has no owner"
+	ruleReasons      = "no file forgets a disruption reason"
+	whyReasons       = "no compiler finds the place that a new reason lacks; treat it there, or say in someReasons that it needs nothing"
 	ruleComment      = "packages introduce themselves"
 	whyComment       = "a newcomer reads the package comment first: what it is for and what it must not do"
 	ruleWords        = "names say what is inside"
