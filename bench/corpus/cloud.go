@@ -93,6 +93,19 @@ func Shapes(n int) Case {
 	return Case{Name: FiveHundred, Pods: pods, Pools: onePool(), Catalog: types, Words: words}
 }
 
+// Grid makes a case of n pods whose sizes lie on a grid of 110 × 150, with what a pool as in the
+// first example allows: nearly every size of up to 16,500 is met.
+func Grid(n int) Case {
+	types, words := EC2()
+	r := rand.New(rand.NewSource(Seed))
+	c := Case{Name: "grid", Catalog: types, Words: words}
+	for i := range n {
+		cpu, memory := 50+40*r.Int63n(110), 64+64*r.Int63n(150)
+		c.Pods = append(c.Pods, waiting(fmt.Sprintf("grid-%d", i), map[string]string{"app": "grid"}, requests(cpu, memory)))
+	}
+	return c.WithPools(Pool("default", Basic()...))
+}
+
 // ShapedPods makes the pods of Shapes one at a time.
 func ShapedPods(n int) iter.Seq[*corev1.Pod] {
 	return func(yield func(*corev1.Pod) bool) {

@@ -112,6 +112,8 @@ func benchmarks() []benchmark {
 	}
 	return append(out,
 		benchmark{"shapes/100000", func() corpus.Case { return corpus.Shapes(100_000) }},
+		benchmark{"grid/20000", func() corpus.Case { return corpus.Grid(20_000) }},
+		benchmark{"grid/100000", func() corpus.Case { return corpus.Grid(100_000) }},
 		benchmark{"starved", func() corpus.Case { return corpus.Starved(false) }},
 		benchmark{"starved/spread", func() corpus.Case { return corpus.Starved(true) }},
 		benchmark{"onto/10000x2000", func() corpus.Case { return corpus.Onto(10_000, 2000) }})

@@ -44,7 +44,7 @@ type Budget struct {
 type Result struct {
 	// Bound is proven: no integral solution costs less. Millionths per hour.
 	Bound int64
-	// Relaxed is the price of Patterns. With more steps it falls and the bound rises until they meet. The
+	// Relaxed is the price of Patterns, or what is proven where there are too many items for patterns. With more steps it falls and the bound rises until they meet. The
 	// bound may exceed the price in two cases: very many bins have a limited stock, so that similar ones
 	// share a row, or there are so few pods that the bound is the price of the best whole packing.
 	Relaxed int64
@@ -52,7 +52,7 @@ type Result struct {
 	Dual []float64
 	// Patterns are the columns in use; together they cover every item that
 	// fits somewhere, as far as the stock of bins allows. There are none if the
-	// budget was too small to begin.
+	// budget was too small to begin, or for more than a thousand items.
 	Patterns []Pattern
 	// Unfit lists the items that fit no bin; bound and patterns ignore them.
 	Unfit []int32

@@ -133,6 +133,17 @@ func TestForcedNodesAreExact(t *testing.T) {
 }
 
 // Shares of the bound that problems of the sizes of real clusters have to reach.
+// Too many items for a row each have no patterns, but prices that prove nearly all that the resources cost.
+func TestManyItems(t *testing.T) {
+	t.Parallel()
+	bins := cloudTypes(400, 1)
+	p := Problem{Items: drawnPods(20_000, 2*manyItems, len(bins), 1), Bins: bins}
+	r := Solve(p, Budget{Steps: 60_000_000})
+	if least := resourceBound(p); len(r.Patterns) > 0 || float64(r.Bound) < 0.99*least || r.Relaxed < r.Bound {
+		t.Errorf("%d patterns of %d, bound %d; the resources cost %.0f", len(r.Patterns), r.Relaxed, r.Bound, least)
+	}
+}
+
 func TestBoundMeetsTheRelaxation(t *testing.T) {
 	t.Parallel()
 	want := map[string]float64{

@@ -20,15 +20,20 @@ func (g *generator) result(items int) Result {
 			r.Dual[m] = g.centre[i]
 		}
 	}
+	if g.many() {
+		r.Relaxed = r.Bound
+	}
 	if g.master == nil {
 		return r
 	}
-	r.generator = g
+	if !g.many() {
+		r.generator = g
+	}
 	total := 0.0
 	split := newSplitter(g.in)
 	stock := drawn{}
 	for _, id := range g.master.basis {
-		if id >= 0 && id < missing {
+		if id >= 0 && id < missing && !g.many() {
 			split.note(&g.master.pool[id])
 		}
 	}
@@ -40,6 +45,9 @@ func (g *generator) result(items int) Result {
 		case id >= 0 && amount > 1e-9:
 			c := &g.master.pool[id]
 			total += float64(amount * c.price)
+			if g.many() {
+				continue
+			}
 			stock.draw(g.views[c.view].bin, amount, func(bin int32, part float64) {
 				r.Patterns = split.expand(r.Patterns, bin, c, part)
 			})

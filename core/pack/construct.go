@@ -55,6 +55,9 @@ func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 		if i >= 2 && p.steps >= stop {
 			break
 		}
+		if i%2 == 1 && len(r.Patterns) == 0 {
+			continue // a dive has nothing to begin with
+		}
 		if i%2 == 1 && r.Relaxed > 0 && float64(best.cost) > farOff*float64(r.Relaxed) {
 			continue // rules that the relaxation does not know decide the price
 		}

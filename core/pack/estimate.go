@@ -22,16 +22,16 @@ type scratch struct {
 
 func (t *estimate) run(among []int, sites bitset.Set, price float64) float64 {
 	p := t.p
-	list := p.fitting(p.scratch.list[:0], among, t.room, sites)
-	p.scratch.list = list
-	fair := p.appraise(list, t.room, price)
+	p.scratch.list = p.fitting(p.scratch.list[:0], among, t.room, sites)
+	fair := p.appraise(p.scratch.list, t.room, price)
+	list := candidatesOf(p.scratch.list)
 	value := 0.0
-	for len(list) > 0 {
-		at := p.choose(list, t.room)
+	for list.count > 0 {
+		at := p.choose(&list, t.room)
 		if at < 0 {
 			break
 		}
-		c := &list[at]
+		c := &list.fit[at]
 		k := &p.kinds[c.kind]
 		left := k.left - c.taken
 		n := min(left, t.mayTake(k))
@@ -48,9 +48,7 @@ func (t *estimate) run(among []int, sites bitset.Set, price float64) float64 {
 			value += float64(float64(n) * (float64((1-p.scoring.fairness)*k.value) + tiny))
 		}
 		if n == 0 || c.taken == k.left {
-			last := len(list) - 1
-			list[at] = list[last]
-			list = list[:last]
+			list.drop(at)
 		}
 	}
 	return value

@@ -13,22 +13,45 @@ import (
 // It chooses by value per share of what is left of the bin, and so prefers pods that use the
 // resources of which the bin has too much. It also prefers large pods: small ones fill the last
 // holes.
+//
+// Of many kinds it looks at a few, another few for each bin, and at all of them once hardly any of the few fit.
 func (p *packer) fill(b *bin, sites bitset.Set) {
-	list := p.fitting(p.scratch.filling[:0], p.waitingKinds(), b.room, sites)
-	p.scratch.filling = list
-	p.appraise(list, b.room, p.worthOf(b))
-	for len(list) > 0 {
-		at := p.choose(list, b.room)
-		if at < 0 {
+	kinds := p.waitingKinds()
+	if len(kinds) > manyKinds {
+		p.fillWith(b, p.someKinds(kinds), sites, lastChoices)
+		kinds = p.waitingKinds()
+	}
+	p.fillWith(b, kinds, sites, 0)
+}
+
+// fillWith fills a bin with pods of some kinds, while more than a few of the kinds fit.
+func (p *packer) fillWith(b *bin, kinds []int, sites bitset.Set, few int) {
+	p.scratch.filling = p.fitting(p.scratch.filling[:0], kinds, b.room, sites)
+	p.appraise(p.scratch.filling, b.room, p.worthOf(b))
+	list := candidatesOf(p.scratch.filling)
+	for list.count > 0 {
+		at := p.choose(&list, b.room)
+		if at < 0 || len(list.fit) <= few {
 			return
 		}
-		k := list[at].kind
+		k := list.fit[at].kind
 		n := p.chunk(k, b.room)
 		if placed := p.putKind(b, k, n); placed < n || p.kinds[k].left == 0 {
-			list[at] = list[len(list)-1]
-			list = list[:len(list)-1]
+			list.drop(at)
 		}
 	}
+}
+
+// someKinds picks kinds at equal distances in place, others each time.
+func (p *packer) someKinds(kinds []int) []int {
+	step := len(kinds) / fewKinds
+	p.picked++
+	n := 0
+	for i := p.picked % step; i < len(kinds); i += step {
+		kinds[n] = kinds[i]
+		n++
+	}
+	return kinds[:n]
 }
 
 // candidate is a kind that may be put on a bin while it is filled.
@@ -41,6 +64,23 @@ type candidate struct {
 	taken int
 }
 
+// candidates are those that may still fit. Those that do not fit any more count as looked at, which keeps the
+// steps of a search what they were when it looked at them.
+type candidates struct {
+	fit   []candidate
+	count int
+}
+
+func candidatesOf(list []candidate) candidates { return candidates{fit: list, count: len(list)} }
+
+// drop takes a candidate out.
+func (c *candidates) drop(at int) {
+	last := len(c.fit) - 1
+	c.fit[at] = c.fit[last]
+	c.fit = c.fit[:last]
+	c.count--
+}
+
 // waitingKinds returns the kinds with pods left. The list is valid until the next call.
 func (p *packer) waitingKinds() []int {
 	out := p.scratch.kinds[:0]
@@ -51,6 +91,17 @@ func (p *packer) waitingKinds() []int {
 	}
 	p.scratch.kinds = out
 	return out
+}
+
+// countWaiting returns how many of some kinds have pods left.
+func (p *packer) countWaiting(kinds []int) int {
+	n := 0
+	for _, k := range kinds {
+		if p.kinds[k].left > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // fitting appends those of the given kinds that have pods left, may be on one of the sites, and

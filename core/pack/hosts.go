@@ -92,9 +92,10 @@ func (p *packer) fillByPatterns(r relaxation, hosts []*bin) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(most[b].Amount, most[a].Amount) })
+	kinds := p.waitingKinds()
 	for _, h := range order {
 		for _, share := range most[h].Counts {
-			p.putItem(hosts[h], int(share.Item), int(share.Count))
+			p.putItem(hosts[h], kinds, int(share.Item), int(share.Count))
 		}
 	}
 	p.fillByValue()

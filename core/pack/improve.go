@@ -96,6 +96,9 @@ func (p *packer) promising() []int {
 		}
 	}
 	kinds := p.waitingKinds()
+	if len(kinds) > manyKinds {
+		kinds = p.someKinds(kinds)
+	}
 	for i := range p.offers {
 		gain[i] = p.judge(&p.offers[i], kinds)
 	}

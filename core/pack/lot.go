@@ -125,6 +125,7 @@ func (p *packer) pinned(s *shape.Shape, pins []topology.Pin) []*feasible.Places 
 func (p *packer) kindOf(l *lot) int {
 	at := p.siteOf(l.alternatives)
 	key := binary.AppendUvarint(nil, uint64(at))
+	start := len(key)
 	for _, n := range l.shape.Need {
 		key = binary.AppendVarint(key, n)
 	}
@@ -133,18 +134,17 @@ func (p *packer) kindOf(l *lot) int {
 		return k
 	}
 	p.kindIndex[string(key)] = len(p.kinds)
-	rows := p.rowsOf(l.shape)
-	p.kinds = append(p.kinds, kind{need: l.shape.Need, rows: rows, site: at, item: -1, value: p.valueOf(l.shape.Need, rows), worth: p.valueOf(l.shape.Need, rows)})
+	value := p.valueOf(string(key[start:]))
+	p.kinds = append(p.kinds, kind{need: l.shape.Need, rows: p.rowsOf(l.shape), site: at, item: -1, value: value, worth: value})
 	return len(p.kinds) - 1
 }
 
 // valueOf returns what pods of the same size are worth, as far as that is known.
-func (p *packer) valueOf(need []int64, rows []int32) float64 {
-	for k := range p.kinds {
-		if slices.Equal(p.kinds[k].need, need) && slices.Equal(p.kinds[k].rows, rows) {
-			return p.kinds[k].value
-		}
+func (p *packer) valueOf(size string) float64 {
+	if k, ok := p.sizeIndex[size]; ok {
+		return p.kinds[k].value
 	}
+	p.sizeIndex[size] = len(p.kinds)
 	return 0
 }
 

@@ -25,8 +25,20 @@ func (p *packer) all() []int {
 }
 
 func (p *packer) fillFrom(offers []int) {
-	q := p.queue(offers)
+	for again := true; again; {
+		q, before := p.queue(offers), len(p.bins)
+		p.openFrom(q)
+		again = q.some && len(p.bins) > before
+	}
+}
+
+// openFrom opens bins of the offers in the queue. Where these were judged by some of the kinds that wait, it ends
+// when a quarter of these kinds has no pods left.
+func (p *packer) openFrom(q *judgedQueue) {
 	for q.Len() > 0 {
+		if q.some && 4*p.countWaiting(q.kinds) < 3*len(q.kinds) {
+			return
+		}
 		top := &q.list[0]
 		if top.round != q.round { // something was placed since it was judged
 			top.gain = p.judge(top.offer, q.kinds)
@@ -70,7 +82,8 @@ type judged struct {
 
 type judgedQueue struct {
 	list  []judged
-	kinds []int // of the pods that were waiting in the beginning
+	kinds []int // of the pods that were waiting in the beginning, or some of these kinds
+	some  bool
 	round int
 }
 
@@ -97,6 +110,9 @@ func (p *packer) queue(offers []int) *judgedQueue {
 	q := &judgedQueue{list: make([]judged, 0, len(offers)), kinds: slices.Clone(p.waitingKinds())}
 	if !p.waiting() {
 		return q
+	}
+	if len(q.kinds) > manyKinds {
+		q.kinds, q.some = p.someKinds(q.kinds), true
 	}
 	for _, i := range offers {
 		if gain := p.judge(&p.offers[i], q.kinds); gain > 0 {

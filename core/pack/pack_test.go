@@ -152,6 +152,26 @@ func TestPackings(t *testing.T) {
 	}
 }
 
+// Pods of thousands of sizes are packed by looking at a few of the sizes for each node: all have a place, and
+// the nodes cost not much more than is proven.
+func TestManySizes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 7))
+	c := selling(8, 16, 32)
+	for i := range 2 * manyKinds {
+		c.pods(1+r.IntN(6), int64(400+2*i), int64(1024+r.IntN(8000)))
+	}
+	p := c.problem(Guided, effort)
+	plan, left := c.packed(Guided, effort)
+	low, _ := LowerBound(p.Set, p.Lots, effort)
+	if over := float64(plan.Price) / float64(low); left > 0 || low == 0 || over < 1 || over > 1.06 {
+		t.Errorf("%d pods have no place, the others cost %s, proven to cost %s: %.4f of it", left, plan.Price, low, over)
+	}
+	if again, _ := c.packed(Guided, effort); !slices.Equal(prices(plan), prices(again)) {
+		t.Error("the same pods are packed otherwise the second time")
+	}
+}
+
 // The same problem has the same answer.
 func TestPackingsAreTheSameAgain(t *testing.T) {
 	t.Parallel()

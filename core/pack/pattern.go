@@ -41,13 +41,14 @@ func (p *packer) openMost(r relaxation) int {
 // openPattern opens a bin with the pods of a pattern, and up to n-1 copies of it where
 // its pods are free to be copied. It returns how many were opened.
 func (p *packer) openPattern(o *offer, pattern bound.Pattern, n int) int {
-	slot := p.busiestSlot(o, pattern)
+	kinds := p.waitingKinds()
+	slot := p.busiestSlot(o, pattern, kinds)
 	if slot < 0 || !p.available(o.machine, slot) {
 		return 0
 	}
 	b := p.newBin(o.machine, slot)
 	for _, share := range pattern.Counts {
-		p.putItem(b, int(share.Item), int(share.Count))
+		p.putItem(b, kinds, int(share.Item), int(share.Count))
 	}
 	if len(b.content) == 0 {
 		return 0
@@ -59,8 +60,8 @@ func (p *packer) openPattern(o *offer, pattern bound.Pattern, n int) int {
 }
 
 // busiestSlot returns the slot, among those at the offer's price, where most of the pattern's pods
-// are waiting.
-func (p *packer) busiestSlot(o *offer, pattern bound.Pattern) int {
+// are waiting; kinds are those that wait.
+func (p *packer) busiestSlot(o *offer, pattern bound.Pattern, kinds []int) int {
 	m := &p.sp.Machines[o.machine]
 	best, bestWaiting := -1, 0
 	for s := range m.Slots.All {
@@ -69,9 +70,9 @@ func (p *packer) busiestSlot(o *offer, pattern bound.Pattern) int {
 		}
 		waiting := 0
 		for _, share := range pattern.Counts {
-			for k := range p.kinds {
+			for _, k := range kinds {
 				kind := &p.kinds[k]
-				if kind.item == int(share.Item) && kind.left > 0 && p.sites[kind.site].allows(o.machine, s) {
+				if kind.item == int(share.Item) && p.sites[kind.site].allows(o.machine, s) {
 					waiting += min(kind.left, int(share.Count)*1000)
 				}
 			}
@@ -83,9 +84,9 @@ func (p *packer) busiestSlot(o *offer, pattern bound.Pattern) int {
 	return best
 }
 
-// putItem places n pods of an item of the relaxation, of any kind.
-func (p *packer) putItem(b *bin, item, n int) {
-	for k := range p.kinds {
+// putItem places n pods of an item of the relaxation, of any of the kinds.
+func (p *packer) putItem(b *bin, kinds []int, item, n int) {
+	for _, k := range kinds {
 		kind := &p.kinds[k]
 		if n == 0 {
 			return

@@ -45,8 +45,10 @@ func (t scoring) hopeless(fourth, share, score float64) bool {
 // almost allows for rounding.
 const almost = 1 - 1e-9
 
-// choose finds the best candidate by value per share of the room, or -1 when none fits.
-func (p *packer) choose(list []candidate, room []int64) int {
+// choose finds the best candidate by value per share of the room, or -1 when none fits. It drops
+// candidates that do not fit: room only shrinks.
+func (p *packer) choose(list *candidates, room []int64) int {
+	all, n := list.fit, 0
 	best, bestScore, fourth := -1, 0.0, 0.0
 	var inverse [maxDims]float64
 	for d, r := range room[:min(len(room), maxDims)] {
@@ -54,11 +56,15 @@ func (p *packer) choose(list []candidate, room []int64) int {
 			inverse[d] = 1 / float64(r)
 		}
 	}
-	for at := range list {
-		c := &list[at]
-		if !feasible.Fits(c.need, room) {
+	for i := range all {
+		if !feasible.Fits(all[i].need, room) {
 			continue
 		}
+		at := n
+		if n++; i != at {
+			all[at] = all[i]
+		}
+		c := &all[at]
 		share := 0.0
 		for d, want := range c.need[:min(len(c.need), maxDims)] {
 			share += float64(float64(want) * inverse[d])
@@ -67,11 +73,12 @@ func (p *packer) choose(list []candidate, room []int64) int {
 			continue
 		}
 		score := c.value / p.scoring.weighed(share)
-		if best < 0 || score > bestScore || score == bestScore && c.kind < list[best].kind {
+		if best < 0 || score > bestScore || score == bestScore && c.kind < all[best].kind {
 			best, bestScore, fourth = at, score, float64(score*score*score*score)
 		}
 	}
-	p.steps += int64(len(list) * len(room))
+	p.steps += int64(list.count * len(room))
+	list.fit = all[:n]
 	return best
 }
 

@@ -40,6 +40,7 @@ type packing struct {
 	lots       []lot
 	kinds      []kind
 	kindIndex  map[string]int
+	sizeIndex  map[string]int // the first kind of each size
 	sites      []site
 	hosts      []*bin
 	bins       []*bin
@@ -73,6 +74,7 @@ type search struct {
 	wholePods int
 	hosted    bool   // existing nodes were filled before
 	openHosts []*bin // existing nodes that could take pods
+	picked    int    // how often some of many kinds were picked
 	// crossed holds relaxations of dives, by the pods that had no place.
 	crossed map[string]relaxation
 	// ahead is the relaxation of what existing nodes leave, if it was solved already.
@@ -86,7 +88,7 @@ func newPacker(set *shape.Set, lots []Lot) *packer {
 	return &packer{
 		given: given{sp: sp, set: set, minimums: minimumsOf(sp), groups: relaxGroups(set, lots)},
 		packing: packing{
-			kindIndex: map[string]int{}, groupTotal: make([]int, hostGroups), running: make([]int, hostGroups),
+			kindIndex: map[string]int{}, sizeIndex: map[string]int{}, groupTotal: make([]int, hostGroups), running: make([]int, hostGroups),
 			first: map[beginner]bool{}, limits: make([]limits, len(sp.Snapshot.Pools)), reserved: map[string]int64{},
 		},
 		search: search{scoring: scorings[0]},

@@ -27,6 +27,9 @@ const (
 	fewPods        = 4000 // pods: all scorings are tried, and there is more effort for each: 300 +0.23 %, 54 % fewer steps
 	manyPodsAtOnce = 8000 // pods: bins are filled in one way, without a dive: README
 	manyPodsLeft   = 400  // pods: a dive that begins with more of them stops early: 50 +0.01 %; README
+	manyKinds      = 1000 // kinds of pods: a few are looked at for each bin: README
+	fewKinds       = 75   // kinds that are looked at: README
+	lastChoices    = 4    // kinds of these that still fit: all others are looked at, too: README
 	manyRows       = 100  // rows of a relaxation: its prices settle slowly, and all else follows them: README
 	mostTimes      = 5    // times the effort that a relaxation gets for its rows: README
 	manyBins       = 1500 // bins: the worst few of them are a small part of the price: –
