@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,9 @@ type journalOptions struct {
 	follow                                bool
 }
 
+// journalOutputs are the formats of `tenon journal`.
+var journalOutputs = []string{"text", "wide", "json", "otlp"}
+
 func journalCommand(w Env) *cobra.Command {
 	var o journalOptions
 	cmd := &cobra.Command{
@@ -56,17 +60,20 @@ own machine alone; kubectl brings it here:
   kubectl -n kube-system port-forward deployment/tenon 8080
 
 -o json writes lines of JSON with the snapshots, as far as they are kept: tenon replay reads them.
+-o otlp writes OpenTelemetry logs as lines of JSON, each of which a collector reads from a file or takes
+at /v1/logs.
 
 Exit status: 0, or 1 when the journal could not be read.`,
 		Example: `  tenon journal --since 2h
   tenon journal --about default/web-7d4b9 --follow
-  tenon journal --by disruption -o json > last-night.jsonl && tenon replay last-night.jsonl`,
+  tenon journal --by disruption -o json > last-night.jsonl && tenon replay last-night.jsonl
+  tenon journal --follow -o otlp >> decisions.otlp.jsonl`,
 		Args: noArguments,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.from, "from", defaultJournal, journalUsage)
-	flags.StringVarP(&o.output, "output", "o", "text", "format: text, wide (all names and reasons) or json (lines)")
+	flags.StringVarP(&o.output, "output", "o", "text", "format: text, wide (all names and reasons), json (lines) or otlp (lines of OpenTelemetry logs)")
 	flags.StringVar(&o.since, "since", "", "only decisions after a time, as RFC 3339 or as a duration before now, such as 2h")
 	flags.StringVar(&o.until, "until", "", "only decisions before a time, as for --since")
 	flags.StringVar(&o.by, "by", "", "only decisions of a controller: provisioner or disruption")
@@ -81,26 +88,16 @@ func runJournal(ctx context.Context, w Env, o journalOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.output != "text" && o.output != "wide" && o.output != "json" {
-		return fmt.Errorf("unknown output format %q; use text, wide or json", o.output)
+	if !slices.Contains(journalOutputs, o.output) {
+		return fmt.Errorf("unknown output format %q; use %s", o.output, strings.Join(journalOutputs, ", "))
 	}
-	from := journalSource(o.from)
-	var shown int64
+	tail, told := journal.NewTail(journalSource(o.from), 0), telling{outcomes: map[int64]int{}}
 	for {
-		all, err := journal.Entries(ctx, from)
-		if err != nil {
+		if err := tail.Read(ctx); err != nil {
 			return explainUnreachable(err, o.from)
 		}
-		var entries []journal.Entry
-		for i := range all {
-			if all[i].ID > shown && keep(&all[i]) {
-				entries = append(entries, all[i])
-			}
-		}
-		if len(all) > 0 {
-			shown = all[len(all)-1].ID
-		}
-		if err := o.write(ctx, w.Out, from, entries); err != nil || !o.follow {
+		entries, later := told.news(tail.Entries, keep)
+		if err := o.write(ctx, w.Out, journalSource(o.from), entries, later); err != nil || !o.follow {
 			return err
 		}
 		select {
@@ -109,6 +106,42 @@ func runJournal(ctx context.Context, w Env, o journalOptions) error {
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// telling is what has been written of a journal that is followed.
+type telling struct {
+	last     int64
+	at       time.Time     // of that decision
+	outcomes map[int64]int // by decision
+}
+
+// news returns the decisions that are new, and those told before of which more has come, with that alone.
+func (t *telling) news(all []*journal.Entry, keep func(*journal.Entry) bool) (entries, later []journal.Entry) {
+	if t.anew(all) {
+		*t = telling{outcomes: map[int64]int{}}
+	}
+	last := t.last
+	for _, e := range all {
+		t.last, t.at = e.ID, e.At
+		told, known := t.outcomes[e.ID]
+		switch {
+		case !known && e.ID <= last || !keep(e):
+			continue
+		case e.ID > last:
+			entries = append(entries, *e)
+		case len(e.Outcomes) > told:
+			more := *e
+			more.Outcomes = e.Outcomes[told:]
+			later = append(later, more)
+		}
+		t.outcomes[e.ID] = len(e.Outcomes)
+	}
+	return entries, later
+}
+
+// anew reports whether the journal has begun anew since, as one in memory does with its process.
+func (t *telling) anew(all []*journal.Entry) bool {
+	return t.last > 0 && !slices.ContainsFunc(all, func(e *journal.Entry) bool { return e.ID == t.last && e.At.Equal(t.at) })
 }
 
 // explainUnreachable says what to do if no controller answers.
@@ -149,13 +182,19 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-func (o *journalOptions) write(ctx context.Context, to io.Writer, from journal.Source, entries []journal.Entry) error {
-	if o.output == "json" {
-		return journal.Export(ctx, to, from, entries)
+func (o *journalOptions) write(ctx context.Context, to io.Writer, from journal.Source, entries, later []journal.Entry) error {
+	switch o.output {
+	case "json":
+		return journal.Export(ctx, to, from, entries, later)
+	case "otlp":
+		return journal.ExportLogs(to, entries, later)
 	}
 	out := bufio.NewWriter(to)
 	for i := range entries {
 		entries[i].Describe(out, o.output == "wide")
+	}
+	for i := range later {
+		later[i].DescribeOutcomes(out, o.output == "wide")
 	}
 	return out.Flush()
 }

@@ -2,9 +2,11 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,6 +53,7 @@ func TestJournalAndReplay(t *testing.T) {
 		status int
 		want   string
 	}{
+		"OpenTelemetry logs":            {[]string{"journal", "--from", folder, "-o", "otlp"}, 0, `"eventName":"tenon.decision"`},
 		"another controller":            {[]string{"journal", "--from", folder, "--by", "disruption"}, 0, ""},
 		"another object":                {[]string{"journal", "--from", folder, "--about", "no/such"}, 0, ""},
 		"a time to come":                {[]string{"journal", "--from", folder, "--since", "2199-01-01T00:00:00Z"}, 0, ""},
@@ -72,5 +75,73 @@ func TestJournalAndReplay(t *testing.T) {
 	}
 	if _, err := os.Stat(saved); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAJournalIsFollowed checks that what comes of a decision later is told, each thing once, and that a journal that
+// begins anew is told from its beginning.
+func TestAJournalIsFollowed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "journal.jsonl")
+	grow := func(lines string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const (
+		first = `{"seq":1,"decision":{"at":"2026-11-01T00:00:00Z","by":"disruption","woke":"the usual time","tookMicros":1}}` + "\n"
+		begun = `{"seq":2,"outcome":{"at":"2026-11-01T00:00:01Z","decision":1,"action":"disrupt","command":"c","result":"begun","nodeClaims":["a"]}}` + "\n"
+		over  = `{"seq":3,"outcome":{"at":"2026-11-01T00:01:00Z","action":"disrupt","command":"c","result":"over","nodeClaims":["a"]}}` + "\n"
+		anew  = `{"seq":1,"decision":{"at":"2026-11-02T00:00:00Z","by":"provisioner","woke":"a pod","tookMicros":1}}` + "\n"
+	)
+	grow(first + begun)
+	out := &told{}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan int)
+	go func() {
+		done <- cli.Run(ctx, []string{"journal", "--from", file, "--follow"}, cli.Env{In: strings.NewReader(""), Out: out, Err: out, LookupEnv: func(string) (string, bool) { return "", false }})
+	}()
+	out.has(t, "→ disrupt a begun")
+	grow(first + begun + over)
+	out.has(t, "1  2026-11-01T00:01:00Z  → disrupt a over")
+	grow(anew)
+	out.has(t, "1  2026-11-02T00:00:00Z  provisioner: nothing to do")
+	cancel()
+	if status := <-done; status != 0 {
+		t.Errorf("status %d", status)
+	}
+	if text := out.text(); strings.Count(text, "begun") != 1 || strings.Count(text, "over") != 1 {
+		t.Errorf("told more than once:\n%s", text)
+	}
+}
+
+// told is what a command that goes on has written.
+type told struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (w *told) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all.Write(p)
+}
+
+func (w *told) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all.String()
+}
+
+func (w *told) has(t *testing.T, want string) {
+	t.Helper()
+	for limit := time.After(time.Minute); !strings.Contains(w.text(), want); {
+		select {
+		case <-limit:
+			t.Fatalf("%q is not told:\n%s", want, w.text())
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }

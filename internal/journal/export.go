@@ -10,8 +10,8 @@ import (
 )
 
 // Export writes some decisions of a source as one file of lines, with what came of them and, as far as
-// they are there, their snapshots. File reads it.
-func Export(ctx context.Context, w io.Writer, from Source, entries []Entry) error {
+// they are there, their snapshots. Of decisions in later, only the outcomes are written. File reads it.
+func Export(ctx context.Context, w io.Writer, from Source, entries, later []Entry) error {
 	encoder := json.NewEncoder(w)
 	written := map[string]bool{} // parts
 	for i := range entries {
@@ -19,15 +19,26 @@ func Export(ctx context.Context, w io.Writer, from Source, entries []Entry) erro
 		if err := exportSnapshot(ctx, encoder, from, e.Decision.Snapshot, written); err != nil {
 			return err
 		}
-		lines := []Line{{Seq: e.ID, Decision: &e.Decision}}
-		for k := range e.Outcomes {
-			e.Outcomes[k].Decision = e.ID
-			lines = append(lines, Line{Seq: e.ID, Outcome: &e.Outcomes[k]})
+		if err := encoder.Encode(Line{Seq: e.ID, Decision: &e.Decision}); err != nil {
+			return fmt.Errorf("write journal: %w", err)
 		}
-		for _, l := range lines {
-			if err := encoder.Encode(l); err != nil {
-				return fmt.Errorf("write journal: %w", err)
-			}
+		if err := e.exportOutcomes(encoder); err != nil {
+			return err
+		}
+	}
+	for i := range later {
+		if err := later[i].exportOutcomes(encoder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Entry) exportOutcomes(to *json.Encoder) error {
+	for _, o := range e.Outcomes {
+		o.Decision = e.ID
+		if err := to.Encode(Line{Seq: e.ID, Outcome: &o}); err != nil {
+			return fmt.Errorf("write journal: %w", err)
 		}
 	}
 	return nil

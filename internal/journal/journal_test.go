@@ -79,7 +79,7 @@ func TestDecisionsAreReadFromEverySource(t *testing.T) {
 	t.Cleanup(server.Close)
 	export := filepath.Join(t.TempDir(), "export.jsonl")
 	var file bytes.Buffer
-	if err := journal.Export(t.Context(), &file, journal.Folder(folder), entries(t, j)[:2]); err != nil {
+	if err := journal.Export(t.Context(), &file, journal.Folder(folder), entries(t, j)[:2], nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(export, file.Bytes(), 0o600); err != nil {
@@ -324,5 +324,15 @@ func TestLinesBeginWithTheirNumber(t *testing.T) {
 	text, err := json.Marshal(journal.Line{Seq: 7, Outcome: &journal.Outcome{}})
 	if err != nil || !bytes.HasPrefix(text, []byte(`{"seq":7,`)) {
 		t.Errorf("a line is %s (%v)", text, err)
+	}
+}
+
+// TestNoEffortIsNoBound checks a decision whose line was written without its effort.
+func TestNoEffortIsNoBound(t *testing.T) {
+	t.Parallel()
+	s := randomcluster.World(1, 6).Snapshot()
+	d := decide.Decide(s, decide.Budget{})
+	if _, same := journal.Replay(&journal.Entry{Decision: journal.Decision{Plan: journal.Digest(&d.Plan)}}, s); !same {
+		t.Error("the decision is another one when it is made again")
 	}
 }

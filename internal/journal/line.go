@@ -69,8 +69,11 @@ func effortOf(b decide.Budget) *Effort {
 	return &Effort{Steps: b.Steps, Unadvised: b.Unadvised, Unproven: b.Unproven, Disrupt: b.Disrupt, Sweep: b.Sweep.Steps, After: b.Sweep.After}
 }
 
-// Budget is the budget of the decision.
+// Budget is the budget of the decision: without a bound if none was recorded.
 func (e *Effort) Budget() decide.Budget {
+	if e == nil {
+		return decide.Budget{}
+	}
 	return decide.Budget{Steps: e.Steps, Unadvised: e.Unadvised, Unproven: e.Unproven, Disrupt: e.Disrupt, Sweep: disrupt.Budget{Steps: e.Sweep, After: e.After}}
 }
 

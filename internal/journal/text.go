@@ -14,8 +14,17 @@ import (
 // With all, names and reasons are written in full. Errors are the writer's to keep.
 func (e *Entry) Describe(w io.Writer, all bool) {
 	fmt.Fprintf(w, "%d  %s  %s  (%s)\n", e.ID, e.At.Format(time.RFC3339), e.Head(), e.Woke)
-	for _, text := range e.details(all) {
+	for _, text := range e.Details(all) {
 		fmt.Fprintf(w, "    %s\n", text)
+	}
+}
+
+// DescribeOutcomes writes what came of a decision that was described before.
+func (e *Entry) DescribeOutcomes(w io.Writer, all bool) {
+	for _, o := range e.Outcomes {
+		if all || o.Result != Made {
+			fmt.Fprintf(w, "%d  %s  %s\n", e.ID, o.At.Format(time.RFC3339), o)
+		}
 	}
 }
 
@@ -61,7 +70,8 @@ func (e *Entry) Head() string {
 	return text
 }
 
-func (e *Entry) details(all bool) []string {
+// Details says in a line each what a decision does and what came of it. With all, names and reasons are written in full.
+func (e *Entry) Details(all bool) []string {
 	var out []string
 	for _, l := range e.Launches {
 		text := fmt.Sprintf("buy %d × %s %s in %s of pool %s for %d pods, %.4f an hour each", l.Nodes, l.InstanceType, l.CapacityType, l.Zone, l.Pool, l.Pods, l.Price)
