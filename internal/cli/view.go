@@ -33,7 +33,9 @@ import (
 type viewFlags struct {
 	kubeconfig, context            string
 	resources, labels              []string
+	columns                        []string
 	selector, sort, style, output  string
+	journal                        string
 	unpriced, classic, ascii, once bool
 	attribution, version           bool
 }
@@ -56,12 +58,16 @@ With --classic it looks like eks-node-viewer, and reads ~/.eks-node-viewer. The 
 --kubeconfig, --resources, --node-selector, --extra-labels, --node-sort, --style,
 --disable-pricing and --attribution are those of eks-node-viewer in both forms. Keys are listed by ?.
 
+With --journal the controller's newest decisions are shown too. Its address is that of its metrics port,
+which it opens to its own machine alone: kubectl -n kube-system port-forward deployment/tenon 8080
+
 When the output is no terminal, or with --once, one picture is printed.`,
 		Example: `  tenon view
   tenon view --context staging --resources cpu,memory,nvidia.com/gpu
   tenon view --node-selector karpenter.sh/nodepool=default --extra-labels topology.kubernetes.io/zone
   tenon view --classic --node-sort eks-node-viewer/node-cpu-usage=dsc
   tenon view --once | head
+  tenon view --journal http://127.0.0.1:8080
   tenon view -o json | jq '.nodes[] | {name, price}'`,
 		Args: noArguments,
 	}
@@ -73,6 +79,8 @@ When the output is no terminal, or with --once, one picture is printed.`,
 	flags.StringVar(&f.selector, "node-selector", "", "show the nodes alone that have these labels")
 	flags.StringSliceVar(&f.labels, "extra-labels", nil, "labels of nodes that are columns, comma separated; also eks-node-viewer/node-age and eks-node-viewer/node-RESOURCE-usage")
 	flags.StringVar(&f.sort, "node-sort", "", "order of nodes: creation, a label or a column, with =asc or =dsc (default NAME=asc; creation=dsc with --classic)")
+	flags.StringSliceVar(&f.columns, "columns", nil, "columns of nodes beside the name, comma separated, such as TYPE,PRICE/H,STATE (default all that have room)")
+	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
 	flags.StringVar(&f.style, "style", "", "colours of much, medium and little use, such as #04B575,#FFFF00,#FF0000")
 	flags.BoolVar(&f.unpriced, "disable-pricing", false, "show no prices")
 	flags.BoolVar(&f.classic, "classic", false, "look like eks-node-viewer")
@@ -162,11 +170,11 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 	if on := screen.Of(w.Out, w.LookupEnv); f.once || !on.Terminal {
 		return printOnce(w, options, following.Watch, on)
 	}
-	return interact(ctx, w, options, following.Watch)
+	return interact(ctx, w, options, following.Watch, f.journal)
 }
 
 func (f viewFlags) options(w Env) (viewer.Options, error) {
-	o := viewer.Options{Classic: f.classic, Resources: f.resources, Labels: f.labels, Sort: f.sort, NoPrices: f.unpriced, Style: viewer.DefaultStyle(), Clock: time.Now}
+	o := viewer.Options{Classic: f.classic, Resources: f.resources, Labels: f.labels, Sort: f.sort, Columns: f.columns, NoPrices: f.unpriced, Style: viewer.DefaultStyle(), Clock: time.Now}
 	o.Style.ASCII = f.ascii
 	if f.classic && o.Sort == "" {
 		o.Sort = "creation=dsc"
@@ -270,10 +278,13 @@ const (
 	retell = 5 * time.Second
 )
 
-func interact(ctx context.Context, w Env, options viewer.Options, watched *watch.Watch) error {
+func interact(ctx context.Context, w Env, options viewer.Options, watched *watch.Watch, decisions string) error {
 	program := tea.NewProgram(viewer.New(options), tea.WithContext(ctx), tea.WithInput(w.In), tea.WithOutput(w.Out))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if decisions != "" {
+		go followDecisions(ctx, decisions, program.Send)
+	}
 	go func() {
 		ticker := time.NewTicker(redraw)
 		defer ticker.Stop()

@@ -152,7 +152,11 @@ func TestViewInATerminal(t *testing.T) {
 			}
 		}
 	}
-	terminal("new-session", "-d", "-x", "80", "-y", "24", "env KUBECONFIG="+lonely(t)+" "+binary+" view; echo ended; cat")
+	recorded := filepath.Join(dir, "journal.jsonl")
+	if err := os.WriteFile(recorded, []byte(`{"seq":1,"decision":{"at":"2026-11-01T00:00:00Z","by":"provisioner","woke":"a pod","tookMicros":1,"launches":[{"nodes":2,"nodePool":"default","instanceType":"m5.large","zone":"a","capacityType":"spot","pricePerHour":0.04,"pods":3}]}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	terminal("new-session", "-d", "-x", "80", "-y", "24", "env KUBECONFIG="+lonely(t)+" "+binary+" view --journal "+recorded+"; echo ended; cat")
 	defer terminal("kill-server")
 	shows("worker-1")
 	terminal("send-keys", "Down", "Enter")
@@ -162,6 +166,8 @@ func TestViewInATerminal(t *testing.T) {
 	terminal("resize-window", "-x", "120", "-y", "30")
 	terminal("send-keys", "1")
 	shows("DISRUPTION")
+	terminal("send-keys", "5")
+	shows("buy 2 × m5.large spot in a of pool default for 3 pods")
 	terminal("send-keys", "q")
 	shows("ended")
 }

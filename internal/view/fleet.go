@@ -34,9 +34,7 @@ func (s *State) Fleet() *Fleet {
 	slices.SortFunc(f.Nodes, func(a, b *Node) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Claim, b.Claim))
 	})
-	for _, n := range f.Nodes {
-		f.Total.add(n)
-	}
+	f.Total = Sum(f.Nodes)
 	f.Pools = s.grouped(f.Nodes)
 	f.Pending = s.pending()
 	s.made = f
@@ -102,6 +100,15 @@ func (t *Total) add(n *Node) {
 		t.Leaving++
 	}
 	t.Allocatable, t.Requested, t.Daemons = t.Allocatable.Add(n.Allocatable), t.Requested.Add(n.Requested), t.Daemons.Add(n.Daemons)
+}
+
+// Sum sums up some nodes.
+func Sum(nodes []*Node) Total {
+	var t Total
+	for _, n := range nodes {
+		t.add(n)
+	}
+	return t
 }
 
 // grouped returns all pools, including those without nodes, and the groups that only their nodes reveal.

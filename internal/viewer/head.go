@@ -44,7 +44,10 @@ func (m *Model) bars() string {
 }
 
 func (m *Model) tabTexts() []string {
-	counts := []int{m.fleet.Total.Nodes, len(m.fleet.Pools), len(m.fleet.Pending), len(m.fleet.Notices)}
+	counts := []int{m.fleet.Total.Nodes, len(m.fleet.Pools), len(m.fleet.Pending), len(m.fleet.Notices), 0}
+	if m.decisions != nil {
+		counts[decisionsTab] = len(m.decisions.Entries)
+	}
 	var out []string
 	for i, name := range tabNames {
 		text := fmt.Sprintf("%d %s", i+1, name)
@@ -66,13 +69,10 @@ func (m *Model) tabs() string {
 		}
 		out.WriteString(" " + s.faint(text) + " ")
 	}
-	if m.filter != "" && m.prompt.what == "" {
-		out.WriteString("  filter: " + m.filter)
-	}
 	return out.String()
 }
 
-// foot draws the last line: the line being typed, what could not be read, or the most useful keys.
+// foot draws the last line: the line being typed, what could not be read, the filter, or the most useful keys.
 func (m *Model) foot() string {
 	s := m.options.Style
 	switch {
@@ -80,6 +80,8 @@ func (m *Model) foot() string {
 		return clip(s.bold(m.prompt.what+": ")+m.prompt.text+"_", m.width)
 	case len(m.problems) > 0:
 		return clip(s.bad(strings.Join(m.problems, "; ")), m.width)
+	case m.filter != "" && m.detail == "":
+		return clip(s.bold("filter: ")+m.filter+s.faint("  esc clears it"), m.width)
 	case m.detail != "":
 		return clip(s.faint("esc back  up/down pods  ? keys  q quit"), m.width)
 	}

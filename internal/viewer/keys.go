@@ -39,7 +39,7 @@ func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 		m.show((m.tab + 1) % tab(len(tabNames)))
 	case "shift+tab", "left", "h":
 		m.show((m.tab + tab(len(tabNames)) - 1) % tab(len(tabNames)))
-	case "1", "2", "3", "4":
+	case "1", "2", "3", "4", "5":
 		m.show(tab(k.String()[0] - '1'))
 	case "/":
 		m.prompt = prompt{what: "filter", text: m.filter}
@@ -52,7 +52,9 @@ func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 	case "S":
 		m.current().down = !m.current().down
 	case "g":
-		m.flat = !m.flat
+		m.by = (m.by + 1) % grouping(len(groupingNames))
+	case "c":
+		m.prompt = prompt{what: "columns", text: strings.Join(m.chosen, ",")}
 	case "?":
 		m.help = true
 	}
@@ -85,8 +87,11 @@ func (m *Model) moved(key string) bool {
 func (m *Model) typed(k tea.KeyPressMsg) {
 	switch k.String() {
 	case "enter":
-		if m.prompt.what == "find" {
+		switch m.prompt.what {
+		case "find":
 			m.current().find(m.prompt.text)
+		case "columns":
+			m.chosen = strings.FieldsFunc(m.prompt.text, func(r rune) bool { return r == ',' })
 		}
 		m.prompt.what = ""
 		return
@@ -135,7 +140,7 @@ func (m *Model) enter() {
 	}
 }
 
-// fold hides and shows the nodes of a pool.
+// fold hides and shows the nodes of a group.
 func (m *Model) fold() {
 	if r, ok := m.current().selected(); ok && r.title {
 		m.closed[r.id] = !m.closed[r.id]
@@ -199,14 +204,15 @@ func (m *Model) helpText() string {
 	return strings.Join([]string{
 		"  tenon view", "",
 		"  up down, j k        one row                pgup pgdown, ctrl+u ctrl+d  one page",
-		"  home end            first and last         1 2 3 4, tab, left right    pages",
-		"  enter               open a node, fold a pool, nodes of a pool",
-		"  space               fold a pool            esc                         back, no filter",
+		"  home end            first and last         1 to 5, tab, left right     pages",
+		"  enter               open a node, fold a group, nodes of a pool",
+		"  space               fold a group           esc                         back, no filter",
 		"  /                   filter: words, or label=value; all of them have to match",
 		"  f                   find a text            n                           find it again",
 		"  s                   sort by the next column",
 		"  S                   turn the order around",
-		"  g                   nodes by pool, or all in one list",
+		"  g                   nodes by pool, zone, type or capacity type, or in one list",
+		"  c                   columns of nodes: names with commas; none is all",
 		"  mouse               wheel scrolls, clicks choose and open, titles sort",
 		"  q, ctrl+c           quit", "",
 		"  Bars show what pods request of what is allocatable; the shaded part are daemons.",

@@ -23,10 +23,10 @@ func (m *Model) nodeColumns() []column {
 	for _, label := range m.options.Labels {
 		out = append(out, column{label, 12, 9, false, false})
 	}
-	return append(out, column{"DISRUPTION", 14, 11, false, true})
+	return m.choose(append(out, column{"DISRUPTION", 14, 11, false, true}))
 }
 
-// nodeRows returns the rows of the nodes in their order, under their pools unless they are in one list.
+// nodeRows returns the rows of the nodes in their order, under their groups unless they are in one list.
 func (m *Model) nodeRows() []row {
 	nodes := slices.DeleteFunc(slices.Clone(m.fleet.Nodes), func(n *view.Node) bool {
 		return !m.matches(n.Labels, n.Name, n.Claim, n.Pool, n.Type, n.Zone, n.CapacityType, m.state(n), n.Verdict.Word, n.Verdict.Message)
@@ -40,56 +40,25 @@ func (m *Model) nodeRows() []row {
 		return cmp.Or(order, strings.Compare(a.Name, b.Name))
 	})
 	var out []row
-	if m.flat {
+	if m.by == inOneList {
 		for _, n := range nodes {
 			out = append(out, m.nodeRow(n))
 		}
 		return out
 	}
-	for _, p := range m.fleet.Pools {
-		id := "pool " + p.Name + p.Kind
-		var members []row
-		for _, n := range nodes {
-			if n.Pool == p.Name && n.PoolKind == p.Kind {
-				members = append(members, m.nodeRow(n))
-			}
-		}
-		if len(members) == 0 && m.filter != "" {
+	for _, g := range m.groups(nodes) {
+		if len(g.nodes) == 0 && m.filter != "" {
 			continue
 		}
-		out = append(out, row{id: id, title: true, cell: func(string) string { return m.poolTitle(p, id) }})
-		if !m.closed[id] {
-			out = append(out, members...)
+		out = append(out, row{id: g.id, title: true, cell: func(string) string { return m.title(&g) }})
+		if m.closed[g.id] {
+			continue
+		}
+		for _, n := range g.nodes {
+			out = append(out, m.nodeRow(n))
 		}
 	}
 	return out
-}
-
-func (m *Model) poolTitle(p *view.Pool, id string) string {
-	mark := "▾ "
-	switch {
-	case m.options.Style.ASCII && m.closed[id]:
-		mark = "+ "
-	case m.options.Style.ASCII:
-		mark = "- "
-	case m.closed[id]:
-		mark = "▸ "
-	}
-	text := mark + cmp.Or(p.Name, "no pool")
-	if p.Kind != "" && p.Kind != "NodePool" {
-		text += " (" + p.Kind + ")"
-	}
-	text += "  " + count(p.Total.Nodes, "node")
-	if !m.options.NoPrices {
-		text += "  " + view.Dollars(p.Total.Price, 3) + "/h"
-	}
-	for _, resource := range m.options.Resources {
-		text += fmt.Sprintf("  %s %.0f%%", resource, 100*view.Use(p.Total.Requested, p.Total.Allocatable, resource))
-	}
-	for _, n := range p.Notices {
-		text += "  " + m.options.Style.bad(n.Reason)
-	}
-	return text
 }
 
 func (m *Model) nodeRow(n *view.Node) row { return row{id: n.Name, cell: m.nodeCell(n)} }

@@ -13,6 +13,7 @@ import (
 // tabLines draws the current page, with more about the selected row where its line lacks the room.
 func (m *Model) tabLines(room int) []string {
 	var below []string
+	part := 3 // of the room, for what is below
 	switch m.tab {
 	case pendingTab:
 		below = m.whyPending()
@@ -20,11 +21,13 @@ func (m *Model) tabLines(room int) []string {
 		below = m.poolNotices()
 	case nodesTab:
 		below = m.whyHere()
+	case decisionsTab:
+		below, part = m.whatWasDecided(), 2
 	}
 	if len(m.tables[m.tab].rows) == 0 {
-		return []string{"", marker + m.empty()}
+		return append([]string{""}, wrap(marker+m.empty(), m.width)...)
 	}
-	most := max(0, min(len(below), room/3))
+	most := max(0, min(len(below), room/part))
 	below = below[:most]
 	lines := m.tables[m.tab].lines(m.columns(), m.width, room-len(below), tabLine+1, m.options.Style)
 	for len(lines) < room-len(below) {
@@ -37,11 +40,16 @@ func (m *Model) empty() string {
 	if m.filter != "" {
 		return "Nothing matches the filter. esc clears it."
 	}
+	if m.tab == decisionsTab {
+		return m.noDecisions()
+	}
 	return []string{"There are no nodes.", "There are no pools.", "No pod waits for a node.", "No events have been seen."}[m.tab]
 }
 
 func (m *Model) columns() []column {
 	switch m.tab {
+	case decisionsTab:
+		return decisionColumns()
 	case poolsTab:
 		return m.poolColumns()
 	case pendingTab:

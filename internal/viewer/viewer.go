@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tenon/internal/journal"
 	"tenon/internal/view"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	Labels []string
 	// Sort is a column or a label, with =asc or =dsc after it.
 	Sort string
+	// Columns are the columns of nodes beside the name, all if there are none.
+	Columns []string
 	// Where keeps nodes out of the viewer; nil shows all.
 	Where func(*view.Node) bool
 	// NoPrices hides prices.
@@ -40,6 +43,14 @@ type Fleet struct {
 	Problems []string
 }
 
+// Decisions is the message that brings the newest decisions of a journal.
+type Decisions struct {
+	// Entries are the decisions, the newest first.
+	Entries []journal.Entry
+	// Problem says why the journal cannot be read.
+	Problem string
+}
+
 // tab is one of the pages.
 type tab int
 
@@ -48,33 +59,36 @@ const (
 	poolsTab
 	pendingTab
 	eventsTab
+	decisionsTab
 )
 
-var tabNames = []string{"Nodes", "Pools", "Pending", "Events"}
+var tabNames = []string{"Nodes", "Pools", "Pending", "Events", "Decisions"}
 
 // Model is the viewer's state.
 type Model struct {
 	options       Options
 	fleet         *view.Fleet
 	problems      []string
+	decisions     *Decisions // nil without a journal
 	width, height int
 
 	tab    tab
-	tables [4]table
+	tables [5]table
 	// detail is the name of the open node, and within is the table of its pods.
 	detail string
 	within table
 
 	prompt prompt
 	filter string
-	flat   bool
+	by     grouping
+	chosen []string        // columns of nodes; none is all
 	short  bool            // names of nodes are shown up to the first dot
-	closed map[string]bool // pools whose nodes are not listed
+	closed map[string]bool // groups whose nodes are not listed
 	help   bool
 	page   int // of the classic form
 }
 
-// prompt is a line that is being typed, to filter by or to find.
+// prompt is a line that is being typed: what to filter by, to find, or which columns to show.
 type prompt struct {
 	what string
 	text string
@@ -88,7 +102,7 @@ func New(o Options) *Model {
 			o.Resources = []string{"cpu", "memory"}
 		}
 	}
-	m := &Model{options: o, width: 80, height: 24, closed: map[string]bool{}, fleet: &view.Fleet{}}
+	m := &Model{options: o, width: 80, height: 24, closed: map[string]bool{}, chosen: o.Columns, fleet: &view.Fleet{}}
 	m.tables[nodesTab].sort, m.tables[nodesTab].down = startingSort(o)
 	m.tables[poolsTab].sort = "NAME"
 	m.rebuild()
@@ -109,6 +123,8 @@ func (m *Model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 			m.fleet = m.fleet.Where(m.options.Where)
 		}
 		m.short = distinct(m.fleet.Nodes)
+	case Decisions:
+		m.decisions = &message
 	case tea.KeyPressMsg:
 		if m.key(message) {
 			return m, tea.Quit
@@ -145,7 +161,8 @@ func (m *Model) Text() string {
 		return m.helpText()
 	}
 	lines := m.head()
-	room := m.height - len(lines) - 1
+	ticker := m.ticker()
+	room := m.height - len(lines) - len(ticker) - 1
 	var body []string
 	if m.detail != "" {
 		body = m.detailLines(room)
@@ -155,7 +172,7 @@ func (m *Model) Text() string {
 	for len(body) < room {
 		body = append(body, "")
 	}
-	lines = append(lines, body[:room]...)
+	lines = append(append(lines, body[:room]...), ticker...)
 	return strings.Join(append(lines, m.foot()), "\n")
 }
 
@@ -163,7 +180,7 @@ const leastWidth, leastHeight = 40, 10
 
 // rebuild makes the rows of the tables anew and keeps the cursors where they were.
 func (m *Model) rebuild() {
-	for i, rows := range [][]row{m.nodeRows(), m.poolRows(), m.pendingRows(), m.eventRows()} {
+	for i, rows := range [][]row{m.nodeRows(), m.poolRows(), m.pendingRows(), m.eventRows(), m.decisionRows()} {
 		m.tables[i].set(rows)
 	}
 	if n := m.open(); n != nil {

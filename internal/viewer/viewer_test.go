@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/journal"
 	"tenon/internal/view"
 )
 
@@ -129,11 +130,24 @@ func shown(o Options, width, height int, keys ...string) *Model {
 	m := New(o)
 	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	m.Update(Fleet{Fleet: sample()})
+	m.Update(decided())
 	m.Text() // the first drawing determines how many rows have room
 	for _, key := range keys {
 		m.Update(press(key))
 	}
 	return m
+}
+
+// decided is a journal's tail.
+func decided() Decisions {
+	saved := 0.121
+	return Decisions{Entries: []journal.Entry{
+		{ID: 4712, Decision: journal.Decision{At: noon.Add(-5 * time.Second), By: "provisioner", Woke: "pod shop/web-8",
+			Unplaced: []journal.Unplaced{{Pods: 2, Names: []string{"shop/web-8", "shop/web-9"}, Why: "pool default: limit of cpu is reached (20 of 20); pool spot: no instance type met all requirements"}}}},
+		{ID: 4698, Decision: journal.Decision{At: noon.Add(-2 * time.Minute), By: "disruption", Woke: "the usual time", Cost: &journal.Cost{Before: 0.768, After: 0.647},
+			Disruptions: []journal.Disruption{{Reason: "Underutilized", Decision: "delete", Nodes: []string{"ip-10-0-2-7.us-west-2.compute.internal"}, Evictions: 2, Savings: saved}}},
+			Outcomes: []journal.Outcome{{At: noon.Add(-119 * time.Second), Action: journal.ActionDisrupt, NodeClaims: []string{"spot-7"}, Result: journal.Begun}}, Again: 3},
+	}}
 }
 
 // press returns a key: a special one by its name, or a letter.
@@ -163,7 +177,10 @@ func TestRenderings(t *testing.T) {
 		"nodes-120":       {options(), 120, 24, []string{"down"}},
 		"nodes-200":       {options(), 200, 30, nil},
 		"nodes-40":        {options(), 40, 12, nil},
-		"nodes-flat":      {options(), 120, 24, []string{"g", "s"}},
+		"nodes-by-zone":   {options(), 120, 24, []string{"g"}},
+		"nodes-by-type":   {options(), 80, 24, []string{"g", "g", "enter"}},
+		"nodes-flat":      {options(), 120, 24, []string{"g", "g", "g", "g", "s"}},
+		"nodes-columns":   {options(), 80, 24, []string{"c", "t", "y", "p", "e", ",", "p", "r", "i", "c", "e", "/", "h", "enter"}},
 		"nodes-folded":    {options(), 80, 24, []string{"enter"}},
 		"nodes-filtered":  {options(), 80, 24, []string{"/", "s", "p", "o", "t", "enter"}},
 		"nodes-no-match":  {options(), 80, 24, []string{"/", "x", "y", "z"}},
@@ -176,6 +193,8 @@ func TestRenderings(t *testing.T) {
 		"pending-80":      {options(), 80, 24, []string{"3"}},
 		"pending-120":     {options(), 120, 24, []string{"3"}},
 		"events-100":      {options(), 100, 24, []string{"4"}},
+		"decisions-80":    {options(), 80, 24, []string{"5"}},
+		"decisions-140":   {options(), 140, 30, []string{"5", "down"}},
 		"help":            {options(), 80, 24, []string{"?"}},
 		"classic-160":     {classic, 160, 24, nil},
 		"classic-80-next": {classic, 80, 14, []string{"right"}},
@@ -221,7 +240,7 @@ func golden(t *testing.T, name, got string) {
 // TestCursorsStayOnTheirRow checks that a new picture does not move the cursor to another node.
 func TestCursorsStayOnTheirRow(t *testing.T) {
 	t.Parallel()
-	m := shown(options(), 80, 24, "g", "end")
+	m := shown(options(), 80, 24, "g", "g", "g", "g", "end")
 	before, _ := m.current().selected()
 	m.Update(Fleet{Fleet: sample().Where(func(n *view.Node) bool { return n.Pool == "" || n.Pool == "spot" })})
 	if after, _ := m.current().selected(); after.id != before.id {
@@ -255,7 +274,7 @@ func TestMouse(t *testing.T) {
 // TestAClickOnATitleSorts checks that a click on a column's title sorts by it, and the next one turns the order around.
 func TestAClickOnATitleSorts(t *testing.T) {
 	t.Parallel()
-	m := shown(options(), 80, 24, "g")
+	m := shown(options(), 80, 24, "g", "g", "g", "g")
 	titles := m.current().from - 1
 	price := strings.Index(strings.Split(ansi.Strip(m.Text()), "\n")[titles], "PRICE/H")
 	order := func() []float64 {
