@@ -53,7 +53,7 @@ func (e *explainer) findPod(name string) (snapshot.PodIndex, error) {
 		names = append(names, p.Key())
 	}
 	if found < 0 {
-		return 0, notFound("pod", name, names)
+		return 0, fmt.Errorf("%w; a plan leaves out pods that are done or being deleted, that a scheduling gate holds, or that a DaemonSet made", notFound("pod", name, names))
 	}
 	return found, nil
 }
