@@ -72,6 +72,8 @@ func (d *Dashboard) Handler() http.Handler {
 	mux.HandleFunc("GET /api/stream", d.stream)
 	mux.HandleFunc("GET /api/decisions", d.listDecisions)
 	mux.HandleFunc("GET /api/decisions/{id}", d.oneDecision)
+	mux.HandleFunc("GET /api/decisions/{id}/snapshot", d.decisionSnapshot)
+	mux.HandleFunc("POST /api/decisions/{id}/replay", d.replay)
 	mux.HandleFunc("GET /api/assessment", d.assess)
 	mux.HandleFunc("POST /api/whatif", d.whatIf)
 	mux.HandleFunc("POST /login", d.login)

@@ -37,6 +37,8 @@ type headline struct {
 	Woke   string `json:"woke"`
 	Text   string `json:"text"`
 	Failed bool   `json:"failed,omitempty"`
+	// Change is by how much it makes the fleet dearer an hour, less than zero if cheaper.
+	Change float64 `json:"change,omitempty"`
 }
 
 // timeline is the answer to a browser that lists decisions, the newest first.
@@ -54,7 +56,11 @@ func (d *Dashboard) listDecisions(w http.ResponseWriter, r *http.Request) {
 		if len(about) > 0 && !slices.ContainsFunc(about, e.Concerns) {
 			continue
 		}
-		out.Decisions = append(out.Decisions, headline{e.ID, seconds(e.At), e.By, e.Woke, e.Head(), slices.ContainsFunc(e.Outcomes, failed)})
+		h := headline{ID: e.ID, At: seconds(e.At), By: e.By, Woke: e.Woke, Text: e.Head(), Failed: slices.ContainsFunc(e.Outcomes, failed)}
+		if e.Cost != nil {
+			h.Change = e.Cost.After - e.Cost.Before
+		}
+		out.Decisions = append(out.Decisions, h)
 	}
 	answer(w, out)
 }
@@ -63,19 +69,26 @@ func failed(o journal.Outcome) bool { return o.Result == journal.Failed }
 
 // oneDecision serves everything that is recorded about a decision.
 func (d *Dashboard) oneDecision(w http.ResponseWriter, r *http.Request) {
+	if e := d.named(w, r); e != nil {
+		answer(w, e)
+	}
+}
+
+// named returns the decision whose number the path has. Otherwise it says why not, and returns nil.
+func (d *Dashboard) named(w http.ResponseWriter, r *http.Request) *journal.Entry {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
 		http.Error(w, "A decision has a number.", http.StatusBadRequest)
-		return
+		return nil
 	}
 	entries, _ := d.newest(r)
 	for i := range entries {
 		if entries[i].ID == id {
-			answer(w, &entries[i])
-			return
+			return &entries[i]
 		}
 	}
 	http.Error(w, "The journal has no such decision, or an older one than this page keeps.", http.StatusNotFound)
+	return nil
 }
 
 // newest reads the journal further, and returns a copy of the kept entries.

@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,7 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"tenon/core/decide"
+	"tenon/core/snapshot"
 	"tenon/internal/journal"
+	"tenon/internal/testing/randomcluster"
 	"tenon/internal/view"
 )
 
@@ -69,5 +74,69 @@ func TestDecisionsAreServed(t *testing.T) {
 	}
 	if ask(journal.File(file+".gone"), "/api/decisions", 200, &bad); !bad.Journal || !strings.Contains(bad.Problem, "no such file") {
 		t.Errorf("without its file: %+v", bad)
+	}
+}
+
+// TestDecisionsAreMadeAgain checks the snapshot that a browser gets of a decision, and what it is told when the decision
+// is made again.
+func TestDecisionsAreMadeAgain(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	kept, err := journal.Open(journal.Options{Folder: folder, Bytes: 1 << 20}, noon())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := randomcluster.World(1, 6).Snapshot()
+	made := decide.Decide(s, decide.Budget{})
+	number := kept.Decided(journal.Record{By: "provisioner", Snapshot: s, Decision: &made})
+	state := view.NewState(nil)
+	d := New(Options{Fleet: state.Fleet, Problems: func() []string { return nil }, Journal: kept, Clock: noon})
+	ask := func(method, path, kind string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, path, strings.NewReader("{}"))
+		r.Host = "localhost"
+		r.Header.Set("Content-Type", kind)
+		w := httptest.NewRecorder()
+		d.Handler().ServeHTTP(w, r)
+		return w
+	}
+	path := fmt.Sprintf("/api/decisions/%d/", number)
+	if _, err := snapshot.Read(ask(http.MethodGet, path+"snapshot", "").Body); err != nil {
+		t.Errorf("the snapshot: %v", err)
+	}
+	var again replayed
+	if err := json.Unmarshal(ask(http.MethodPost, path+"replay", "application/json").Body.Bytes(), &again); err != nil || !again.Same || again.Nodes != len(made.Plan.Claims) {
+		t.Errorf("made again: %+v, %v", again, err)
+	}
+	for _, refused := range []struct {
+		method, path, kind string
+		status             int
+	}{
+		{http.MethodPost, path + "replay", "text/plain", http.StatusUnsupportedMediaType},
+		{http.MethodGet, path + "replay", "application/json", http.StatusNotFound},
+		{http.MethodPost, "/api/decisions/99/replay", "application/json", http.StatusNotFound},
+		{http.MethodGet, "/api/decisions/99/snapshot", "", http.StatusNotFound},
+	} {
+		if w := ask(refused.method, refused.path, refused.kind); w.Code != refused.status {
+			t.Errorf("%s %s as %q: status %d, want %d", refused.method, refused.path, refused.kind, w.Code, refused.status)
+		}
+	}
+}
+
+// TestHistoryBeginsWithTheJournal checks that the price over time has what decisions recorded before the dashboard began.
+func TestHistoryBeginsWithTheJournal(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "journal.jsonl")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(lines, `"fleetPerHourBefore":0`, `"fleetPerHourBefore":0.5`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := view.NewState(nil)
+	d := New(Options{Fleet: state.Fleet, Journal: journal.File(file), Clock: noon})
+	ctx, cancel := context.WithCancel(t.Context())
+	d.recall(ctx)
+	cancel()
+	d.Remember(ctx)
+	got := d.history.all()
+	if len(got) != 2 || got[0].Price != 0.5 || got[0].Idle != nil || got[1].Price != 0 || got[1].Idle == nil {
+		t.Errorf("the history is %+v", got)
 	}
 }

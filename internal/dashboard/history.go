@@ -4,18 +4,19 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"tenon/internal/journal"
 )
 
 // sample is what the fleet cost at one moment.
 type sample struct {
-	At      int64   `json:"at"` // seconds since 1970
-	Price   float64 `json:"price"`
-	Idle    float64 `json:"idle"`
-	Nodes   int     `json:"nodes"`
-	Pending int     `json:"pending"`
+	At    int64   `json:"at"` // seconds since 1970
+	Price float64 `json:"price"`
+	// Idle is unknown of a sample from the journal.
+	Idle *float64 `json:"idle,omitempty"`
 }
 
-// history is what the fleet has cost since the dashboard began. When it is full, it drops every second
+// history is what the fleet has cost, by the journal's decisions until the dashboard began. When it is full, it drops every second
 // sample, and from then on takes samples half as often.
 type history struct {
 	mu      sync.Mutex
@@ -53,17 +54,38 @@ func (h *history) all() []sample {
 	return append([]sample{}, h.samples...)
 }
 
-// Remember takes samples until the context ends.
+// Remember takes samples until the context ends, after those that the journal has.
 func (d *Dashboard) Remember(ctx context.Context) {
+	d.recall(ctx)
 	ticker := time.NewTicker(firstEvery)
 	defer ticker.Stop()
 	for {
 		f := d.options.Fleet()
-		d.history.add(sample{At: d.options.Clock().Unix(), Price: f.Total.Price.Float(), Idle: f.Total.Idle.Float(), Nodes: f.Total.Nodes, Pending: len(f.Pending)})
+		idle := f.Total.Idle.Float()
+		d.history.add(sample{At: d.options.Clock().Unix(), Price: f.Total.Price.Float(), Idle: &idle})
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+	}
+}
+
+// recall takes a sample of each decision of the journal: the price of the fleet that was decided about. A journal that
+// cannot be read has none; the page of decisions says why.
+func (d *Dashboard) recall(ctx context.Context) {
+	if d.options.Journal == nil {
+		return
+	}
+	ctx, end := context.WithTimeout(ctx, patience)
+	defer end()
+	entries, err := journal.Entries(ctx, d.options.Journal)
+	if err != nil {
+		return
+	}
+	for i := range entries {
+		if cost := entries[i].Cost; cost != nil {
+			d.history.add(sample{At: entries[i].At.Unix(), Price: cost.Before})
 		}
 	}
 }

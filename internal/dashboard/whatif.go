@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"sync"
 	"time"
@@ -30,6 +29,9 @@ type Try func(ctx context.Context, s *snapshot.Snapshot, q Question) (any, error
 // tries answers one question at a time: a plan for a large cluster takes a processor for seconds.
 type tries struct{ busy sync.Mutex }
 
+// busy is the answer while another question is being answered.
+const busy = "Another question is being answered; ask again in a moment."
+
 // mostQuestion is how large a question may be, in bytes.
 const mostQuestion = 256 << 10
 
@@ -43,7 +45,7 @@ type tried struct {
 
 // whatIf answers questions. It accepts JSON alone, which pages of other sites cannot send unasked.
 func (d *Dashboard) whatIf(w http.ResponseWriter, r *http.Request) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if !isJSON(r) {
 		http.Error(w, "A question is JSON.", http.StatusUnsupportedMediaType)
 		return
 	}
@@ -52,7 +54,7 @@ func (d *Dashboard) whatIf(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !d.tries.busy.TryLock() {
-		http.Error(w, "Another question is being answered; ask again in a moment.", http.StatusTooManyRequests)
+		http.Error(w, busy, http.StatusTooManyRequests)
 		return
 	}
 	defer d.tries.busy.Unlock()

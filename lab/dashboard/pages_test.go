@@ -209,9 +209,9 @@ func TestPagesInChromium(t *testing.T) {
 		{"pending", []string{"shop", "<b>12 Insufficient cpu</b>"}},
 		{"nodes", []string{"12 nodes", "node-11"}},
 		{"node/node-3", []string{"web-3-0", "spot", "disruption: 1 node to give up"}},
-		{"cost", []string{"By namespace", "shop"}},
+		{"cost", []string{"By namespace", "shop", "Decisions that change the price", "−$0.200/h"}},
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
-		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "$0.1900/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p"}},
+		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "$0.1900/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p", "decision-2.json", "Decide again"}},
 		{"decisions/4", []string{"node-3 (delete, Underutilized)", "5 × NotWorthIt"}},
 		{"whatif", []string{"What if …", "a workload had so many replicas"}},
 		{"events", []string{"No events have been seen."}},
@@ -234,6 +234,7 @@ func TestPagesInChromium(t *testing.T) {
 		b.do(t, chromedp.KeyEvent(key))
 		b.shows(t, want)
 	}
+	b.decideAgain(t)
 	b.ask(t)
 	b.report(t)
 	b.mu.Lock()
@@ -241,6 +242,15 @@ func TestPagesInChromium(t *testing.T) {
 	for _, text := range b.wrong {
 		t.Error(text)
 	}
+}
+
+// decideAgain makes the page Decisions repeat a decision whose snapshot is not the one that it was made from.
+func (b *browser) decideAgain(t testing.TB) {
+	t.Helper()
+	read[string](t, b, "location.hash = '#/decisions/2'")
+	b.shows(t, "Decide again")
+	read[bool](t, b, "document.getElementById('again').click() || true")
+	b.shows(t, "Another plan: this version decides otherwise")
 }
 
 // ask makes the page What-if try a pool that does not exist yet. It checks the answer, that the input

@@ -248,18 +248,25 @@ function eventsOf(which) {
 const eventTable = list => table("Events", [{ name: "Age", n: 1, cell: x => age(x.at) }, { name: "Object", cell: x => x.kind === "Node" || x.kind === "NodeClaim" ? el("a", { href: "#/node/" + encodeURIComponent(x.name), title: x.name }, x.kind + " " + short(x.name)) : x.kind + " " + x.name }, { name: "Reason", nb: 1, cell: x => el(x.warning ? "span.warn" : "span", null, x.reason) }, { name: "Message", why: 1, cell: x => x.message }], list, "No events have been seen.");
 
 function chart(samples) {
-  if (samples.length < 2) return el("div.empty", null, "The course begins when the dashboard does; there will be a line in a moment.");
+  if (samples.length < 2) return el("div.empty", null, "The chart begins in a few seconds.");
   const w = 1000, h = 150, t0 = samples[0].at, span = Math.max(1, samples.at(-1).at - t0), most = Math.max(...samples.map(s => s.price), 0.001) * 1.1;
-  const line = key => samples.map((s, i) => (i ? "L" : "M") + ((s.at - t0) / span * w).toFixed(1) + "," + (h - s[key] / most * h).toFixed(1)).join("");
-  const clock = at => new Date(at * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-  return el("div", null, svg("svg", { class: "chart", viewBox: `0 0 ${w} ${h}`, preserveAspectRatio: "none", role: "img", "aria-label": "Price an hour over time, from " + clock(t0) }, svg("path", { class: "area", d: line("price") + `L${w},${h}L0,${h}Z` }), svg("path", { class: "area idle", d: line("idle") + `L${w},${h}L0,${h}Z` }), svg("path", { class: "stroke", d: line("price") })),
+  const x = s => ((s.at - t0) / span * w).toFixed(1), line = (list, key) => list.map((s, i) => (i ? "L" : "M") + x(s) + "," + (h - s[key] / most * h).toFixed(1)).join("");
+  const area = (list, key, kind) => list.length < 2 ? [] : [svg("path", { class: kind, d: line(list, key) + `L${x(list.at(-1))},${h}L${x(list[0])},${h}Z` })];
+  const days = span > 86400, clock = at => new Date(at * 1000).toLocaleString("en-GB", days ? { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } : { hour: "2-digit", minute: "2-digit" });
+  return el("div", null, svg("svg", { class: "chart", viewBox: `0 0 ${w} ${h}`, preserveAspectRatio: "none", role: "img", "aria-label": "Price an hour over time, from " + clock(t0) }, ...area(samples, "price", "area"), ...area(samples.filter(s => s.idle != null), "idle", "area idle"), svg("path", { class: "stroke", d: line(samples, "price") })),
     el("div.row", null, clock(t0) + " to " + clock(samples.at(-1).at), el("span", null, "highest " + dollars(Math.max(...samples.map(s => s.price))) + "/h"), el("span.key", null, el("i", { style: { background: "var(--use)" } }), "price"), el("span.key", null, el("i", { style: { background: "var(--daemon)" } }), "idle")));
+}
+// The newest decisions that change the price, each with the way to its reasons.
+function stepsTable() {
+  const steps = (decided.decisions || []).filter(d => d.change).slice(0, 8);
+  if (!steps.length) return [];
+  return [el("h2", null, "Decisions that change the price"), table("Decisions that change the price", [{ name: "Age", n: 1, cell: d => age(d.at) }, { name: "Change", n: 1, cell: d => el(d.change > 0 ? "span" : "span.good", null, (d.change > 0 ? "+" : "−") + dollars(Math.abs(d.change)) + "/h") }, { name: "Decision", why: 1, cell: d => el("a", { href: "#/decisions/" + d.id }, d.text) }, { name: "Woken by", cell: d => d.woke || "–" }], steps, "")];
 }
 function costPage() {
   const t = state.total;
   const parts = lines => el("table", null, el("tbody", null, lines.slice(0, 12).map(l => el("tr", null, el("td", null, l.name), el("td.nb", null, bar([l.price, t.price || 1, 0])), el("td.n", null, dollars(l.price)), el("td.n.soft", null, t.price ? percent(l.price / t.price) : "")))));
   return [el("h1", null, "Cost"), figures([[dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month"], boundFigure(), [dollars(t.idle) + "/h", "Idle", "what no pod requests"], [dollars(t.overhead) + "/h", "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
-    el("div.card", null, chart(state.history)), el("h2", null, "Price an hour, divided"),
+    el("div.card", null, chart(state.history)), ...stepsTable(), el("h2", null, "Price an hour, divided"),
     el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by]))), rulesCard(), movesCard()),
     el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours.")];
 }
@@ -269,13 +276,13 @@ const decided = { journal: true, decisions: null, open: null, problem: "" };
 const shows = () => location.hash.split("/")[1] || "fleet";
 async function ask(path) { const answer = await fetch(path); if (!answer.ok) throw new Error(await answer.text()); return answer.json(); }
 async function readDecisions() {
-  if (shows() !== "decisions") return;
-  const id = location.hash.split("/")[2];
+  if (!["decisions", "cost"].includes(shows())) return;
+  const id = shows() === "decisions" && location.hash.split("/")[2];
   try {
     const list = await ask("/api/decisions");
     let open = null;
     if (id) open = await ask("/api/decisions/" + encodeURIComponent(id)).catch(e => ({ id: +id, missing: e.message }));
-    if (location.hash.split("/")[2] !== id) return;
+    if (shows() === "decisions" && location.hash.split("/")[2] !== (id || undefined)) return;
     Object.assign(decided, { problem: "", open }, list);
   } catch (e) { decided.problem = e.message; }
   draw();
@@ -325,12 +332,24 @@ function pastOf(name) {
 }
 const later = code => code ? el("span.soft", null, ", later: " + code) : null;
 const perHour = v => dollars(v, 4) + "/h";
+// What came of deciding again, by the number of the decision.
+const replays = new Map();
+async function decideAgain(id) {
+  replays.set(id, "Deciding …"); draw();
+  try {
+    const answer = await fetch("/api/decisions/" + id + "/replay", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+    if (!answer.ok) throw new Error(await answer.text());
+    const r = await answer.json(), what = plural(r.nodes, "new node") + ", " + plural(r.disruptions, "disruption") + ", " + plural(r.unplaced, "pod") + " without a place";
+    replays.set(id, (r.same ? "The same plan, byte for byte: " : "Another plan: this version decides otherwise than the one that recorded it: ") + what + ".");
+  } catch (e) { replays.set(id, e.message); }
+  draw();
+}
 function decisionCard(d) {
   if (d.missing) return el("div.card", null, d.missing);
   const part = (title, rows) => rows && rows.length ? [el("h2", null, title), el("ul", null, rows.map(r => el("li", null, r)))] : [];
   const cost = d.cost ? [["Fleet", perHour(d.cost.fleetPerHourBefore) + " → " + perHour(d.cost.fleetPerHourAfter)]].concat(d.cost.newPerHour ? [["New nodes", perHour(d.cost.newPerHour)], ["Proven bound", d.cost.lowerBoundPerHour ? perHour(d.cost.lowerBoundPerHour) + ": no plan costs less" : "none was proven"]] : []) : [];
-  const facts = [["By", d.by], ["Woken by", d.woke || "–"], ...cost, ["Took", (d.tookMicros / 1000).toFixed(1) + " ms"], ["Said again", d.again ? d.again + " times" : "no"], ["Snapshot", d.snapshot ? "tenon replay " + d.id + " makes it again" : "was not kept"]];
-  return el("div.card.decision", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])),
+  const facts = [["By", d.by], ["Woken by", d.woke || "–"], ...cost, ["Took", (d.tookMicros / 1000).toFixed(1) + " ms"], ["Said again", d.again ? d.again + " times" : "no"], ["Snapshot", d.snapshot ? el("a", { href: "/api/decisions/" + d.id + "/snapshot", download: "decision-" + d.id + ".json" }, "decision-" + d.id + ".json") : "was not kept"]];
+  return el("div.card.decision", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])), d.snapshot ? el("div.row.again", null, el("button", { id: "again", type: "button", onclick: () => decideAgain(d.id) }, "Decide again"), el("span", { role: "status" }, replays.get(d.id) || "from its snapshot, with the same effort")) : null,
     part("Buys", (d.launches || []).map(l => [el("b", null, l.nodes + " × " + l.instanceType), " " + l.capacityType + " in " + l.zone + ", pool " + l.nodePool + ", for " + plural(l.pods, "pod") + ", " + perHour(l.pricePerHour) + " each", later(l.waitsFor)])),
     part("Gives up", (d.disruptions || []).map(x => [el("b", null, x.nodes.join(", ")), " (" + x.decision + ", " + x.reason + "): " + plural(x.evictions || 0, "eviction") + ", " + plural(x.replacements || 0, "replacement") + ", saves " + perHour(x.savingsPerHour), later(x.waitsFor)])),
     part("No place", (d.unplaced || []).map(u => [el("b", null, u.names.join(", ") + (u.pods > u.names.length ? " and " + (u.pods - u.names.length) + " more" : "")), ": " + u.why])),
