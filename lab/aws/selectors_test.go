@@ -10,6 +10,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	kubetypes "k8s.io/apimachinery/pkg/types"
 
 	awsv1 "tenon/api/aws/v1"
@@ -174,6 +175,34 @@ func TestScoutTrials(t *testing.T) {
 				t.Errorf("verdict %+v, want %q", verdict, tc.reason)
 			}
 		})
+	}
+}
+
+// EC2, RunInstances: "Value (NAME) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance
+// Profile name". One call shows it, not one for each subnet, and the next dry run asks again.
+func TestScoutTrialWithoutProfile(t *testing.T) {
+	t.Parallel()
+	e := newEmulator(t, withCluster("1.36"))
+	s := inventoryOf(t, e)
+	got(s.UpdateTypes(t.Context()))(t)
+	class := nodeClass("al2023@latest")
+	class.Spec.Role, class.Spec.InstanceProfile = "", sdk.String("mine")
+	survey(t, s, class)
+	class.Status.InstanceProfile = "mine"
+	for n := range 2 {
+		if _, err := s.Try(t.Context(), class, nil); !errors.Is(err, inventory.ErrNoProfile) || errors.Is(err, inventory.ErrAgain) {
+			t.Errorf("error %v", err)
+		}
+		if calls := e.Calls().Count("ec2:RunInstances"); calls != n+1 {
+			t.Errorf("%d calls after %d dry runs", calls, n+1)
+		}
+	}
+	if _, err := iam.NewFromConfig(e.config(account, region)).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: sdk.String("mine")}); err != nil {
+		t.Fatal(err)
+	}
+	e.pass(time.Minute)
+	if verdict, err := s.Try(t.Context(), class, nil); err != nil || !verdict.Passed {
+		t.Errorf("with the profile: %+v, %v", verdict, err)
 	}
 }
 

@@ -23,11 +23,12 @@ const (
 type Status struct {
 	Class      *awsv1.EC2NodeClass
 	conditions condition.Set
+	now        time.Time
 }
 
 // New begins with the class's present status. It does not change the class.
 func New(c *awsv1.EC2NodeClass, reservedCapacity bool, now time.Time) *Status {
-	s := &Status{Class: c.DeepCopy()}
+	s := &Status{Class: c.DeepCopy(), now: now}
 	s.conditions = s.Class.Conditions(reservedCapacity, now)
 	return s
 }
@@ -172,6 +173,22 @@ func (s *Status) Passed() time.Duration {
 func (s *Status) Failed(reason, message string) time.Duration {
 	s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, reason, message)
 	return ValidationHold
+}
+
+// NoProfile notes that the profile that the class names does not exist. It may be made soon after the class.
+func (s *Status) NoProfile() time.Duration {
+	s.conditions.SetFalse(awsv1.ConditionValidationSucceeded, "InstanceProfileNotFound", fmt.Sprintf("Instance profile %q not found", *s.Class.Spec.InstanceProfile))
+	return s.Again(missingHolds)
+}
+
+// soonest is how long a dry run waits before it is repeated for the first time.
+const soonest = time.Second
+
+// Again says when to repeat a dry run that has no verdict: after half as long as the class has waited for
+// one, and after longest at the latest. A dry run takes several calls.
+func (s *Status) Again(longest time.Duration) time.Duration {
+	c, _ := s.conditions.Get(awsv1.ConditionValidationSucceeded)
+	return max(soonest, min(s.now.Sub(c.LastTransitionTime.Time)/2, longest))
 }
 
 func nilIfEmpty[T any](list []T) []T {

@@ -40,8 +40,13 @@ type DryRunResult struct {
 	Reason, Message string
 }
 
-// ErrAgain means that the dry run gave no result, and that trying again at once may help.
-var ErrAgain = errors.New("the dry run has to be repeated")
+// Two errors mean that the dry run gave no verdict that could be remembered.
+var (
+	// ErrAgain means that trying again soon may help.
+	ErrAgain = errors.New("the dry run has to be repeated")
+	// ErrNoProfile means that EC2 does not know the instance profile that the class names.
+	ErrNoProfile = errors.New("the instance profile does not exist")
+)
 
 // DryRunOptions configure dry runs.
 type DryRunOptions struct {
@@ -137,7 +142,11 @@ func (t *DryRun) run(ctx context.Context, class *awsv1.EC2NodeClass, pools []*ka
 	if _, err := t.EC2.CreateFleet(ctx, fleetOf(class, made.Name, sampled, tags), api.Once); !api.IsDryRun(err) {
 		return judge(err, "CreateFleet")
 	}
-	if err := t.runInstances(ctx, class, made.Name, sampled[0].Name, tags); !api.IsDryRun(err) {
+	switch err := t.runInstances(ctx, class, made.Name, sampled[0].Name, tags); {
+	case api.IsDryRun(err):
+	case lacksProfile(err) && class.Spec.InstanceProfile != nil:
+		return DryRunResult{}, fmt.Errorf("%w: %w", ErrNoProfile, err)
+	default:
 		return judge(err, "RunInstances")
 	}
 	return DryRunResult{Passed: true}, nil
@@ -196,7 +205,7 @@ func fleetOf(class *awsv1.EC2NodeClass, name string, sampled []*catalog.Type, ta
 }
 
 // runInstances tries one subnet after the other until one works. If none does, it returns EC2's error for the
-// first one.
+// first one. An unknown profile is unknown in all subnets.
 func (t *DryRun) runInstances(ctx context.Context, class *awsv1.EC2NodeClass, name, instanceType string, tags map[string]string) error {
 	var first error
 	for _, s := range class.Status.Subnets {
@@ -206,8 +215,8 @@ func (t *DryRun) runInstances(ctx context.Context, class *awsv1.EC2NodeClass, na
 			NetworkInterfaces: interfacesOf(class, s.ID),
 			TagSpecifications: tagged(tags, types.ResourceTypeInstance, types.ResourceTypeVolume, types.ResourceTypeNetworkInterface),
 		}, api.Once)
-		if api.IsDryRun(err) {
-			return nil
+		if api.IsDryRun(err) || lacksProfile(err) {
+			return err
 		}
 		if first == nil {
 			first = err

@@ -19,7 +19,7 @@ func judgeTemplate(err error) (DryRunResult, error) {
 }
 
 // judge interprets an error of a dry run. Only a missing permission fails the class. A transient error makes
-// the caller try again at once; any other is returned as an error, because it may have nothing to do with the
+// the caller try again soon; any other is returned as an error, because it may have nothing to do with the
 // class. (As in Karpenter.)
 func judge(err error, operation string) (DryRunResult, error) {
 	switch {
@@ -28,13 +28,13 @@ func judge(err error, operation string) (DryRunResult, error) {
 			Reason:  operation + "AuthCheckFailed",
 			Message: fmt.Sprintf("Controller isn't authorized to call ec2:%s: %s", operation, api.ReasonOf(err.Error()).Message),
 		}, nil
-	case api.IsThrottled(err), api.IsServerFault(err), awaitsProfile(err):
+	case api.IsThrottled(err), api.IsServerFault(err), lacksProfile(err):
 		return DryRunResult{}, fmt.Errorf("%w: %w", ErrAgain, err)
 	}
 	return DryRunResult{}, fmt.Errorf("try out %s: %w", operation, err)
 }
 
-// awaitsProfile reports whether EC2 does not know a new instance profile yet: IAM takes a while to spread it.
-func awaitsProfile(err error) bool {
+// lacksProfile reports whether EC2 does not know an instance profile. IAM takes a while to spread a new one.
+func lacksProfile(err error) bool {
 	return api.Code(err) == "InvalidParameterValue" && strings.Contains(api.Message(err), "Invalid IAM Instance Profile name")
 }

@@ -227,7 +227,7 @@ func TestConditions(t *testing.T) {
 				s.errs["range"] = &smithy.GenericAPIError{Code: "ServerException", Fault: smithy.FaultServer}
 			},
 			want:  map[string]string{awsv1.ConditionValidationSucceeded: "Unknown AwaitingReconciliation object is awaiting reconciliation"},
-			again: time.Second,
+			again: 10 * time.Second,
 		},
 		"tags that are ours": {
 			change: func(_ *fakeInventory, c *awsv1.EC2NodeClass) {
@@ -246,7 +246,16 @@ func TestConditions(t *testing.T) {
 		"a trial that found out nothing": {
 			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) { s.errs["try"] = inventory.ErrAgain },
 			want:   map[string]string{awsv1.ConditionValidationSucceeded: "Unknown AwaitingReconciliation object is awaiting reconciliation"},
-			again:  time.Second, trials: 1,
+			again:  10 * time.Second, trials: 1,
+		},
+		"the named profile does not exist": {
+			change: func(s *fakeInventory, c *awsv1.EC2NodeClass) {
+				mine := "mine"
+				c.Spec.Role, c.Spec.InstanceProfile = "", &mine
+				s.errs["try"] = inventory.ErrNoProfile
+			},
+			want:  map[string]string{awsv1.ConditionValidationSucceeded: `False InstanceProfileNotFound Instance profile "mine" not found`},
+			again: time.Second, trials: 1,
 		},
 		"credentials have expired": {
 			change: func(s *fakeInventory, _ *awsv1.EC2NodeClass) {
@@ -285,6 +294,46 @@ func TestConditions(t *testing.T) {
 			}
 			if l.inventory.trials != tc.trials {
 				t.Errorf("%d trials, want %d", l.inventory.trials, tc.trials)
+			}
+		})
+	}
+}
+
+// A dry run takes five calls of AWS: one without a verdict is repeated within seconds at first, and rarely
+// when the reason lasts.
+func TestDryRunsWithoutAVerdict(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err            error
+		within30s, max int // trials
+	}{
+		"a throttled call":  {inventory.ErrAgain, 6, 66},
+		"a missing profile": {inventory.ErrNoProfile, 6, 22},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := class()
+			l := newFixture(t, c)
+			c.CreationTimestamp = metav1.NewTime(l.Clock.Now())
+			l.Must(l.API.Update(t.Context(), func() *awsv1.EC2NodeClass { now := l.class(t); now.CreationTimestamp = c.CreationTimestamp; return now }()))
+			l.inventory.errs["try"] = tc.err
+			if name == "a missing profile" {
+				c.Spec.Role, c.Spec.InstanceProfile = "", &name
+				l.Must(l.API.Update(t.Context(), func() *awsv1.EC2NodeClass { now := l.class(t); now.Spec = c.Spec; return now }()))
+			}
+			early := 0
+			for begin := l.Clock.Now(); l.Clock.Since(begin) < 10*time.Minute; {
+				result, err := l.status.Reconcile(t.Context(), reconcile.Key{Name: "default"})
+				if err != nil || result.After == 0 {
+					t.Fatalf("again after %s, %v", result.After, err)
+				}
+				if l.Clock.Since(begin) < 30*time.Second {
+					early = l.inventory.trials
+				}
+				l.Clock.Step(result.After)
+			}
+			if early < tc.within30s || l.inventory.trials > tc.max {
+				t.Errorf("%d trials in 30 s and %d in ten minutes; want %d at least and %d at most", early, l.inventory.trials, tc.within30s, tc.max)
 			}
 		})
 	}

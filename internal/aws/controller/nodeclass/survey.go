@@ -139,8 +139,11 @@ func (k keeper) profile(ctx context.Context, class *awsv1.EC2NodeClass) (decisio
 	}, nil
 }
 
-// soon is when a dry run is repeated that found out nothing.
-const soon = time.Second
+// Validation that found out nothing is repeated soon, and if a call is at fault, later and later up to patience.
+const (
+	soon     = time.Second
+	patience = 10 * time.Second
+)
 
 // validate checks with dry runs whether instances could be launched, once everything for that exists.
 func (k keeper) validate(ctx context.Context, s *classstatus.Status) (time.Duration, error) {
@@ -150,7 +153,7 @@ func (k keeper) validate(ctx context.Context, s *classstatus.Status) (time.Durat
 	}
 	if family == awsv1.FamilyAL2023 {
 		if _, err := k.inventory.ServiceRange(ctx); api.IsServerFault(err) {
-			return soon, nil
+			return s.Again(patience), nil
 		} else if err != nil {
 			s.NoServiceRange()
 			return 0, err
@@ -170,7 +173,9 @@ func (k keeper) validate(ctx context.Context, s *classstatus.Status) (time.Durat
 	switch {
 	case errors.Is(err, inventory.ErrAgain):
 		reconcile.Log(ctx).V(1).Info("dry run of the nodeclass is repeated", "err", err.Error())
-		return soon, nil
+		return s.Again(patience), nil
+	case errors.Is(err, inventory.ErrNoProfile):
+		return s.NoProfile(), nil
 	case errors.Is(err, offering.ErrNoTypes): // at the start; the first look that needs them says what is wrong
 		s.Unsure(awsv1.ConditionValidationSucceeded, err.Error())
 		return soon, nil
