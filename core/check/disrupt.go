@@ -244,7 +244,7 @@ func placedBy(d *plan.Disruption) []snapshot.PodIndex {
 // fleet dearer, with every choice of the cloud among the offers that a claim admits.
 func (j *judge) checkPrice(d *plan.Disruption) {
 	var before, best, worst model.Money
-	// Without the gate each spot machine that comes must replace a node that is not spot.
+	// Without the gate, if a spot node goes, each spot machine that comes must replace a node that is not spot.
 	var others, spot int
 	for _, r := range d.Nodes {
 		if n := j.nodes[r.Node]; n != nil {
@@ -278,7 +278,7 @@ func (j *judge) checkPrice(d *plan.Disruption) {
 	if d.Reason == plan.Underutilized && worst >= before {
 		j.f.note(Violation{Rule: DearerReplacement, Node: d.Nodes[0].Node, Have: int64(worst), Want: int64(before)})
 	}
-	if d.Reason == plan.Underutilized && spot > others && !j.s.Settings.SpotToSpot {
+	if d.Reason == plan.Underutilized && others < len(d.Nodes) && spot > others && !j.s.Settings.SpotToSpot {
 		j.f.note(Violation{Rule: SpotForSpot, Node: d.Nodes[0].Node})
 	}
 }

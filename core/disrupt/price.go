@@ -32,8 +32,8 @@ func (x *search) cheaper(p *proposal) (reason.Cause, bool) {
 		if c.Offer.CapacityType == catalog.Spot {
 			spot++
 		}
-		// Without the gate a spot node replaces one that is not spot, or several nodes of which one is not.
-		if spot > len(p.nodes)-onSpot && !x.s.Settings.SpotToSpot {
+		// Without the gate, of nodes of which some are spot, each spot node that comes replaces one that is not.
+		if onSpot > 0 && spot > len(p.nodes)-onSpot && !x.s.Settings.SpotToSpot {
 			return reason.Cause{Code: reason.SpotToSpotDisabled}, false
 		}
 		x.narrow(c, model.Money(float64(c.Offer.Price)*factor))

@@ -245,6 +245,19 @@ func TestTheSmallestChangeThatPlacesAPod(t *testing.T) {
 			},
 			why: "out of stock: amd-8 and 3 other offering(s) that would do; all available instance types exceed limits for nodepool (NodePool=default)",
 		},
+		"a shortage of all that is not dear": {
+			spoil: func(s *snapshot.Snapshot) {
+				s.Pools[0].Requirements = s.Pools[0].Requirements.With(requirement.New(sizeKey, requirement.Lt, "9"))
+				s.Templates[0].Requests.CPU = 6000
+				for i := range s.Catalogs[0].Types[2].Offerings {
+					s.Catalogs[0].Types[2].Offerings[i].Available = false
+				}
+			},
+			why:    "out of stock: amd-8 and 3 other offering(s) that would do; no instance type",
+			want:   "let the pod request less: cpu 6 → 3.9: then amd-4 of pool default would do, 0.028 an hour",
+			follow: func(s *snapshot.Snapshot) { s.Templates[0].Requests.CPU = 3900 },
+			price:  28_000,
+		},
 		"a shortage whose time is known": {
 			spoil: func(s *snapshot.Snapshot) {
 				s.Templates[0].Requests.CPU = 6000
@@ -387,6 +400,26 @@ func TestSofteningAppliesToTheWholeWorkload(t *testing.T) {
 	v = planned(s).Unplaced[0].Verdict
 	if v.Remedy != nil || !v.Sought {
 		t.Errorf("remedy %+v", v.Remedy)
+	}
+}
+
+// A pod that asks for a label of a pool that is not ready is not led to another pool.
+func TestAPoolThatIsNotReadyIsMendedFirst(t *testing.T) {
+	t.Parallel()
+	s := market()
+	own := poolOf("own", in("team", "red"))
+	own.Labels["team"] = "red"
+	own.Unready = reason.Unready{Code: reason.NotReady, Message: `there is no EC2NodeClass "defualt"`}
+	s.Pools = append(s.Pools, own)
+	ask(s, in("team", "red"))
+	pending(s, 1)
+	v := planned(s).Unplaced[0].Verdict
+	if got, want := v.RemedyText(), "smallest change: make pool own ready"; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	s.Pools[1].Unready = reason.Unready{Code: reason.PoolStatic}
+	if v := planned(s).Unplaced[0].Verdict; v.Remedy == nil || v.Remedy.Change != reason.AddLabel {
+		t.Errorf("beside a static pool: %s", v.RemedyText())
 	}
 }
 

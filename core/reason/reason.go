@@ -5,7 +5,11 @@
 // that searches, alerts and habits keep working. What follows are our numbers.
 package reason
 
-import "time"
+import (
+	"time"
+
+	"tenon/core/model"
+)
 
 // Code names one rule that can stand in the way.
 type Code string
@@ -66,9 +70,10 @@ type PoolVerdict struct {
 	Unready Unready `json:",omitzero"`
 	Daemons int64
 	// Missing counts offerings that would do in every respect and are out of stock; Absent is the
-	// instance type of the cheapest of them.
-	Missing int
-	Absent  string
+	// instance type of the cheapest of them, and AbsentPrice its price.
+	Missing     int
+	Absent      string
+	AbsentPrice model.Money
 	// AbsentSince is when the cheapest of them was found to be out of stock, and AbsentUntil when it is
 	// tried again; zero if unknown.
 	AbsentSince, AbsentUntil time.Time

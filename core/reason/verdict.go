@@ -61,6 +61,8 @@ func (v *Verdict) RemedyText() string {
 		return "smallest change: " + v.Remedy.Text()
 	case v.OutOfStock():
 		return "nothing has to be changed: it is bought as soon as what is out of stock can be had"
+	case v.Sought && v.awaited() != "":
+		return "smallest change: make pool " + v.awaited() + " ready"
 	case v.Sought:
 		return "no single change would place it"
 	}
@@ -70,6 +72,20 @@ func (v *Verdict) RemedyText() string {
 // OutOfStock reports whether some pool would take the pod, had the cloud what it sells.
 func (v *Verdict) OutOfStock() bool {
 	return slices.ContainsFunc(v.Pools, func(p PoolVerdict) bool { return p.Missing > 0 })
+}
+
+// AwaitsPool reports whether the pod seems to be meant for a pool that is not ready: changes that lead it to
+// another pool are no remedy.
+func (v *Verdict) AwaitsPool() bool { return v.awaited() != "" }
+
+// awaited is the first pool that would let the pod in once its user has mended it; empty if there is none.
+func (v *Verdict) awaited() string {
+	for i := range v.Pools {
+		if p := &v.Pools[i]; p.Suits && (p.Unready.Code == NotReady || p.Unready.Code == PoolInvalid) {
+			return p.Pool
+		}
+	}
+	return ""
 }
 
 // Promising lists the pools that came closest first: the one that the remedy is about,

@@ -204,7 +204,7 @@ func (s *offeringCount) tellAbsent(f *reason.PoolVerdict) {
 	if s.absent == nil {
 		return
 	}
-	f.Missing, f.Absent = s.missing, s.absent.Name
+	f.Missing, f.Absent, f.AbsentPrice = s.missing, s.absent.Name, s.absentPrice
 	slot := s.d.Space.Slots[s.absentSlot]
 	for i := range s.absent.Offerings {
 		if o := &s.absent.Offerings[i]; o.Zone == slot.Zone && o.CapacityType == slot.CapacityType && o.Outage != nil {

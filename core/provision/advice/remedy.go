@@ -101,6 +101,20 @@ const (
 	sizeRequest = 10 // and up to 100 more
 )
 
+// dear is how many times the usual price a change may cost at most while waiting would help too.
+const dear = 2
+
+// usualPrice is that of the cheapest offering that would do and is out of stock; 0 if there is none.
+func usualPrice(v *reason.Verdict) model.Money {
+	least := model.Money(0)
+	for i := range v.Pools {
+		if p := &v.Pools[i]; p.Missing > 0 && (least == 0 || p.AbsentPrice < least) {
+			least = max(p.AbsentPrice, 1)
+		}
+	}
+	return least
+}
+
 // remedy finds the smallest single change that would place a pod of the wish, the
 // cheapest among equals. The second result tells whether everything was looked at.
 func (k *Adviser) remedy(w shape.Wish, rq *Request, v *reason.Verdict, candidates []candidate) (*reason.Remedy, bool) {
@@ -116,9 +130,14 @@ func (k *Adviser) remedy(w shape.Wish, rq *Request, v *reason.Verdict, candidate
 		}
 		all = append(all, k.propose(c, t, rq, &v.Pools[c.verdict])...)
 	}
-	if v.OutOfStock() { // waiting is a smaller change than entering a pool that keeps the pod out on purpose, or than spending more
+	if usual := usualPrice(v); usual > 0 { // waiting is a smaller change than entering a pool that keeps the pod out on purpose, or than spending more
 		all = slices.DeleteFunc(all, func(p proposal) bool {
-			return p.remedy.Change == reason.Tolerate || p.remedy.Change == reason.RaiseLimit
+			return p.remedy.Change == reason.Tolerate || p.remedy.Change == reason.RaiseLimit || p.price > dear*usual
+		})
+	}
+	if v.AwaitsPool() {
+		all = slices.DeleteFunc(all, func(p proposal) bool {
+			return slices.Contains([]reason.Change{reason.Tolerate, reason.AddLabel, reason.DropLabel}, p.remedy.Change)
 		})
 	}
 	slices.SortStableFunc(all, func(a, b proposal) int {
