@@ -106,11 +106,12 @@ func sameRoom(a, b *corev1.Node) bool {
 
 // samePromise reports whether a claim stays as it did.
 func samePromise(a, b *karpenterv1.NodeClaim) bool {
-	initialized := func(c *karpenterv1.NodeClaim) bool {
-		return meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized)
-	}
 	return (commandOf(a) == nil) == (commandOf(b) == nil) && initialized(a) == initialized(b) && a.Status.NodeName == b.Status.NodeName &&
 		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil)
+}
+
+func initialized(c *karpenterv1.NodeClaim) bool {
+	return c != nil && meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized)
 }
 
 // judgePurchase checks a claim when it is made. Claims of static pools are for no pods, and replacements
@@ -128,7 +129,7 @@ func (w *Watch) judgePurchase(claim *karpenterv1.NodeClaim) {
 		return
 	}
 	if rooms := slices.DeleteFunc(w.rooms(lately), func(r *room) bool { return r.edited }); len(rooms) > 0 {
-		if where := placeAll(wishes, rooms); where != "" {
+		if where := placeAll(wishes, rooms); where != "" && w.buffersFit(wishes, rooms) {
 			w.beside.needless[claim.Name] = where
 		}
 	}
@@ -140,6 +141,29 @@ func (w *Watch) judgeMachine(name string) {
 	if delete(w.beside.needless, name); needless && !w.replaces(w.claimNamed(name)) {
 		w.report(BesideRoom, "claim %s is bought, and all that want a place have one: %s", name, where)
 	}
+}
+
+// buffersFit reports whether all buffers have room wherever the scheduler puts the pods that really exist:
+// it takes no notice of buffers, and what it leaves may be too small for them.
+func (w *Watch) buffersFit(wishes []*corev1.Pod, rooms []*room) bool {
+	virtual := map[types.UID]bool{}
+	for _, pod := range w.virtual() {
+		virtual[pod.UID] = true
+	}
+	var buffers []*corev1.Pod
+	var taken space
+	for _, pod := range wishes {
+		if virtual[pod.UID] {
+			buffers = append(buffers, pod)
+		} else {
+			taken = taken.more(demand(pod))
+		}
+	}
+	var left []*room
+	for _, r := range rooms {
+		left = append(left, &room{node: r.node, free: r.size.less(taken)})
+	}
+	return len(buffers) == 0 || placeAll(buffers, left) != ""
 }
 
 // replaces reports whether a disruption brings a claim.
@@ -230,6 +254,8 @@ type space struct{ cpu, memory, pods int64 }
 
 func (s space) less(o space) space { return space{s.cpu - o.cpu, s.memory - o.memory, s.pods - o.pods} }
 
+func (s space) more(o space) space { return space{s.cpu + o.cpu, s.memory + o.memory, s.pods + o.pods} }
+
 func (s space) holds(o space) bool {
 	return s.cpu >= o.cpu && s.memory >= o.memory && s.pods >= o.pods
 }
@@ -242,8 +268,9 @@ func demand(pod *corev1.Pod) space {
 // room is a node in service, with its free room.
 type room struct {
 	node   *corev1.Node
-	free   space
-	edited bool // by a user, so that Tenon may not see it as room
+	free   space // beside its pods, and those that placeAll has put there
+	size   space // beside its pods
+	edited bool  // by a user, so that Tenon may not see it as room
 }
 
 // rooms returns nodes without taints, by name, that have been in service for some time, with the room that
@@ -265,7 +292,7 @@ func (w *Watch) rooms(served time.Duration) []*room {
 				free = free.less(demand(pod))
 			}
 		}
-		rooms = append(rooms, &room{node, free, w.meddled(claim.Name)})
+		rooms = append(rooms, &room{node, free, free, w.meddled(claim.Name)})
 	}
 	return rooms
 }

@@ -81,6 +81,15 @@ func besides() map[string]example {
 		"a node for a buffer that has room": {invariant.BesideRoom,
 			func(s *fixture) { s.beside(func(*corev1.Node) { s.buffer("1", "", "") }) },
 			func(s *fixture) { s.beside(func(*corev1.Node) { s.buffer("3", "", "") }) }},
+		"a node for a buffer that has room wherever a pod goes": {invariant.BesideRoom,
+			func(s *fixture) {
+				s.roomy("c")
+				s.beside(func(*corev1.Node) { s.buffer("1", "", ""); s.pod("p", "", asking("2")) })
+			},
+			func(s *fixture) {
+				s.roomy("c")
+				s.beside(func(*corev1.Node) { s.buffer("2", "", ""); s.pod("p", "", asking("3")) })
+			}},
 		"a node for a buffer whose template has just been replaced": {invariant.BesideRoom,
 			func(s *fixture) { s.beside(func(*corev1.Node) { s.buffer("1", "", "") }) },
 			func(s *fixture) {

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -159,12 +160,40 @@ func (s *fixture) twice(receiver string, between func()) {
 	s.move("q", "b", "r", "c", "c")
 }
 
-// undone has a machine come for another, and go for a reason.
-func (s *fixture) undone(reason plan.Reason) {
+// twoMoved has two pods move to one node, where one of them goes on. The other one came to some node, or to
+// none yet.
+func (s *fixture) twoMoved(somewhere string) {
 	s.t.Helper()
-	s.pass(time.Hour)
+	for _, name := range []string{"a", "b", "c"} {
+		s.costing(name, 1)
+	}
+	s.pod("p", "node-a", owned)
+	other := s.pod("other", "node-a", owned)
+	s.pass(10 * time.Minute)
+	s.move("p", "a", "q", "b", "b")
+	s.delete(other)
+	s.pod("another", somewhere, owned)
+	s.pass(time.Minute)
+	s.move("q", "b", "r", "c", "c")
+}
+
+// large has a node have room for four cores, of which its pods ask for nothing.
+func (s *fixture) large(name string) {
+	s.t.Helper()
+	var node corev1.Node
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: "node-" + name}, &node))
+	node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi")}
+	s.must(s.store.Status().Update(context.Background(), &node))
+}
+
+// undone has a machine come for another, and go for a reason, some time after their nodes have joined.
+func (s *fixture) undone(reason plan.Reason) { s.undoneAfter(time.Hour, reason) }
+
+func (s *fixture) undoneAfter(d time.Duration, reason plan.Reason) {
+	s.t.Helper()
 	s.costing("a", 2)
 	s.costing("b", 1)
+	s.pass(d)
 	s.disrupts(plan.Underutilized, "swap", []string{"a"}, []string{"b"})
 	s.pass(time.Minute)
 	s.disrupts(reason, "undo", []string{"b"}, nil)
@@ -225,9 +254,9 @@ func decisions() map[string]example {
 		"a machine that is bought and given up": {invariant.NotUndone,
 			func(s *fixture) { s.undone(plan.Underutilized) },
 			func(s *fixture) {
-				s.pass(time.Hour)
 				s.costing("a", 2)
 				s.costing("b", 1)
+				s.pass(time.Hour)
 				s.disrupts(plan.Underutilized, "swap", []string{"a"}, []string{"b"})
 				s.pass(time.Minute)
 				s.wish()
@@ -245,6 +274,15 @@ func decisions() map[string]example {
 		"a pod that moves on because much is saved": {invariant.MovedOnce,
 			func(s *fixture) { s.twice("b", func() {}) },
 			func(s *fixture) { s.twice("b", func() { s.saves = model.Unit }) }},
+		"a pod that moves on while another one has no place": {invariant.MovedOnce,
+			func(s *fixture) { s.twoMoved("node-b") },
+			func(s *fixture) { s.twoMoved("") }},
+		"a pod that moves on from a node that is hardly used": {invariant.MovedOnce,
+			func(s *fixture) { s.twice("b", func() {}) },
+			func(s *fixture) { s.twice("b", func() { s.large("b") }) }},
+		"a machine that is bought, and given up for a node that has just joined": {invariant.NotUndone,
+			func(s *fixture) { s.undoneAfter(2*time.Minute, plan.Underutilized) },
+			func(s *fixture) { s.undoneAfter(30*time.Second, plan.Underutilized) }},
 		"an empty machine that was bought, and is given up": {invariant.NotUndone,
 			func(s *fixture) { s.undone(plan.Underutilized) },
 			func(s *fixture) { s.undone(plan.Empty) }},

@@ -58,6 +58,7 @@ func (w *Watch) Late() Late { return w.late }
 type heirs struct {
 	awaited map[types.UID][]*command.Record // by whom pods were moved that an owner has yet to make again
 	moved   map[types.UID]move              // of pods
+	waiting map[types.UID]string            // moved pods without a node, and their commands
 	gains   map[string]bool                 // commands that save enough to move pods again
 	astray  map[string]bool                 // commands of which a pod went where no room was kept for it
 }
@@ -80,6 +81,7 @@ func (w *Watch) notePod(c store.Change) {
 			w.leaves(old)
 		}
 		delete(w.heirs.moved, old.UID)
+		delete(w.heirs.waiting, old.UID)
 	case pod.DeletionTimestamp != nil && old.DeletionTimestamp == nil && !finished(pod):
 		w.leaves(pod)
 	case finished(pod) && !finished(old):
@@ -111,6 +113,7 @@ func (w *Watch) appears(pod *corev1.Pod) {
 	}
 	w.heirs.awaited[owner] = awaited[1:]
 	w.heirs.moved[pod.UID] = move{awaited[0], w.Now()}
+	w.heirs.waiting[pod.UID] = awaited[0].ID
 	if pod.Spec.NodeName != "" {
 		w.arrives(pod)
 	}
@@ -119,11 +122,26 @@ func (w *Watch) appears(pod *corev1.Pod) {
 // arrives handles a pod that has a node. If the node is not one that the decision counted on, the decision
 // did not have its expected result, and others may follow it.
 func (w *Watch) arrives(pod *corev1.Pod) {
+	delete(w.heirs.waiting, pod.UID)
 	m, moved := w.heirs.moved[pod.UID]
 	claim := w.claimFor(w.nodeOf(pod.Spec.NodeName))
 	if moved && (claim == nil || !m.by.Brings(claim.Name) && !slices.Contains(m.by.Receivers, claim.Name)) {
 		w.heirs.astray[m.by.ID] = true
 	}
+}
+
+// unexpected reports whether a command did not have its expected result: a pod of it went where no room was
+// kept for it, or has no node yet, because another pod took its room.
+func (w *Watch) unexpected(r *command.Record) bool {
+	if w.heirs.astray[r.ID] {
+		return true
+	}
+	for _, id := range w.heirs.waiting { // one is enough, in any order
+		if id == r.ID {
+			return true
+		}
+	}
+	return false
 }
 
 // leaves handles a pod that is being deleted: a disruption removes its node, or a user deleted it.
@@ -138,7 +156,7 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 		w.Stir()
 		return
 	}
-	if before, moved := w.heirs.moved[pod.UID]; moved && !w.heirs.astray[before.by.ID] && !w.heirs.gains[r.ID] && w.calmSince(before.at) {
+	if before, moved := w.heirs.moved[pod.UID]; moved && !w.unexpected(before.by) && !w.heirs.gains[r.ID] && w.calmSince(before.at) {
 		w.report(MovedOnce, "pod %s/%s goes by command %s, and the one before it went by %s at %s",
 			pod.Namespace, pod.Name, r.ID, before.by.ID, before.at.UTC().Format(time.TimeOnly))
 	}
@@ -154,7 +172,7 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	w.going[claim.Name] = r
 	w.heirs.gains[r.ID] = w.gain(r)
 	m, bought := w.brought[claim.Name]
-	if bought && r.Reason != plan.Empty && !w.heirs.gains[r.ID] && !w.heirs.astray[m.by.ID] && w.calmSince(m.at) {
+	if bought && r.Reason != plan.Empty && !w.heirs.gains[r.ID] && !w.unexpected(m.by) && w.calmSince(m.at) {
 		w.report(NotUndone, "claim %s was bought by command %s at %s, and goes by command %s, %s",
 			claim.Name, m.by.ID, m.at.UTC().Format(time.TimeOnly), r.ID, r.Reason)
 	}
@@ -164,21 +182,26 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 // saves more may undo decisions.
 const again = model.Unit / 50
 
-// gain reports whether a command saves enough to move all its pods once more.
+// gain reports whether a command saves enough to move all its pods once more. Of nodes that are less than
+// half used it saves more than their pods are worth.
 func (w *Watch) gain(r *command.Record) bool {
-	n := 0
+	n, idle := 0, true
 	for node, pods := range w.podsOn { // a sum, in any order
 		claim := w.claimFor(w.nodeOf(node))
 		if claim == nil || !r.Takes(claim.Name) {
 			continue
 		}
-		for uid := range pods { // as above
-			if _, moved := w.heirs.moved[uid]; moved {
+		var used space
+		for uid, pod := range pods { // as above
+			if m, moved := w.heirs.moved[uid]; moved && !w.unexpected(m.by) {
 				n++
 			}
+			used = used.more(demand(pod))
 		}
+		size := w.nodeOf(node).Status.Allocatable
+		idle = idle && 2*used.cpu < size.Cpu().MilliValue() && 2*used.memory < size.Memory().Value()
 	}
-	return r.Savings >= again*model.Money(max(n, 1))
+	return n > 0 && idle || r.Savings >= again*model.Money(max(n, 1))
 }
 
 // noteClaim records what disruptions buy. When a claim goes for another reason, that is an outside change.
@@ -190,6 +213,9 @@ func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
 		return
 	}
 	taken := commandOf(now) != nil
+	if initialized(now) && !initialized(old) && w.brought[now.Name].by == nil { // its room is new
+		w.Stir()
+	}
 	if !taken && now.DeletionTimestamp == nil { // a disruption was taken back
 		delete(w.going, now.Name)
 	}
