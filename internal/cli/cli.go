@@ -113,6 +113,7 @@ func commands(w Env) []*cobra.Command {
 		replayCommand(w),
 		validateCommand(w),
 		convertCommand(w),
+		groupsCommand(w),
 		preflightCommand(w),
 		shadowCommand(w),
 		controllerCommand(w),

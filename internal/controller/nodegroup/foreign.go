@@ -3,25 +3,21 @@ package nodegroup
 import (
 	"context"
 	"fmt"
-	"path"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/api/condition"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/internal/clusterautoscaler"
 	"tenon/internal/reconcile"
 )
 
-// Cluster Autoscaler is known by the name of its program, and by the Lease that it holds unless its flags say otherwise.
-const (
-	program        = "cluster-autoscaler"
-	leaseNamespace = "kube-system"
-)
+// leaseNamespace is where Cluster Autoscaler holds its Lease unless its flags say otherwise.
+const leaseNamespace = "kube-system"
 
 // leaseFresh is for how long after its last renewal a Lease says that its holder is alive.
 const leaseFresh = time.Minute
@@ -61,7 +57,7 @@ func (w watcher) lookForeign(ctx context.Context) (f foreign) {
 		}
 	}
 	var lease coordinationv1.Lease
-	err := w.kit.Uncached(reconcile.Unwatched).Get(ctx, client.ObjectKey{Namespace: leaseNamespace, Name: program}, &lease)
+	err := w.kit.Uncached(reconcile.Unwatched).Get(ctx, client.ObjectKey{Namespace: leaseNamespace, Name: clusterautoscaler.Name}, &lease)
 	if client.IgnoreNotFound(err) != nil {
 		return foreign{err: fmt.Errorf("read the lease of Cluster Autoscaler: %w", err)}
 	}
@@ -73,58 +69,19 @@ func (w watcher) lookForeign(ctx context.Context) (f foreign) {
 
 // autoscalerOf reads a Deployment, and reports whether it runs Cluster Autoscaler.
 func autoscalerOf(d *appsv1.Deployment) (autoscaler, bool) {
-	if d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
+	command, is := clusterautoscaler.CommandOf(d)
+	if !is || clusterautoscaler.Stopped(d) {
 		return autoscaler{}, false
 	}
-	for _, c := range d.Spec.Template.Spec.Containers {
-		if words, is := commandOf(c); is {
-			a := autoscaler{name: d.Namespace + "/" + d.Name}
-			a.groups, a.all = groupsOf(words)
-			return a, true
-		}
+	a := autoscaler{name: d.Namespace + "/" + d.Name, groups: map[string]bool{}}
+	named := command.Values("nodes")
+	a.all = len(named) == 0 || len(command.Values("node-group-auto-discovery")) > 0
+	for _, text := range named {
+		parts := strings.SplitN(text, ":", 3)
+		a.all = a.all || len(parts) != 3
+		a.groups[parts[len(parts)-1]] = true
 	}
-	return autoscaler{}, false
-}
-
-// commandOf are the words of a container's command, and whether that is Cluster Autoscaler's. A command in a shell is one word.
-func commandOf(c corev1.Container) (words []string, is bool) {
-	for _, text := range append(append([]string{}, c.Command...), c.Args...) {
-		words = append(words, strings.Fields(text)...)
-	}
-	image, _, _ := strings.Cut(path.Base(c.Image), "@")
-	image, _, _ = strings.Cut(image, ":")
-	is = strings.HasPrefix(image, program)
-	for _, text := range c.Command {
-		for word := range strings.FieldsSeq(text) {
-			is = is || path.Base(word) == program
-		}
-	}
-	return words, is
-}
-
-// groupsOf are the groups that flags name. Discovery, or no flag that is understood, may be any group.
-func groupsOf(words []string) (groups map[string]bool, all bool) {
-	groups = map[string]bool{}
-	for i, word := range words {
-		name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if !strings.HasPrefix(word, "-") {
-			continue
-		}
-		if !has && i+1 < len(words) {
-			value = words[i+1]
-		}
-		switch name {
-		case "nodes":
-			parts := strings.SplitN(strings.Trim(value, `"'`), ":", 3)
-			if len(parts) != 3 {
-				return groups, true
-			}
-			groups[parts[2]] = true
-		case "node-group-auto-discovery":
-			return groups, true
-		}
-	}
-	return groups, len(groups) == 0
+	return a, true
 }
 
 // on is why a group may be changed by a Cluster Autoscaler, with a remedy; an empty reason if none does. A Lease counts where no
@@ -136,7 +93,7 @@ func (f *foreign) on(group string) (reason, text string) {
 		}
 	}
 	if f.holder != "" && len(f.deployments) == 0 {
-		return reasonLease, withRemedy(fmt.Sprintf("%s renews the Lease %s/%s of Cluster Autoscaler", f.holder, leaseNamespace, program), "stop it; a minute after the last renewal the group is free")
+		return reasonLease, withRemedy(fmt.Sprintf("%s renews the Lease %s/%s of Cluster Autoscaler", f.holder, leaseNamespace, clusterautoscaler.Name), "stop it; a minute after the last renewal the group is free")
 	}
 	return "", ""
 }

@@ -1,0 +1,203 @@
+package clusterautoscaler
+
+import "strings"
+
+// Effect is what becomes of a setting.
+type Effect string
+
+// Effects, from the gravest.
+const (
+	// Lost: nothing of Tenon does that. A person has to decide.
+	Lost Effect = "lost"
+	// Changed: something of Tenon's does nearly that, or it is set at another place.
+	Changed Effect = "changed"
+	// Kept: it is carried over, and means the same.
+	Kept Effect = "kept"
+	// Needless: Tenon works without it.
+	Needless Effect = "needless"
+)
+
+// fate is what becomes of flags.
+type fate struct {
+	effect Effect
+	text   string
+}
+
+// Texts that several flags share.
+const (
+	byPrice     = "the cheapest way to place the pods decides, over pools and groups together"
+	forPools    = "for pools: "
+	noGroupSays = "no setting of a group says that"
+	ownLease    = "Tenon has a Lease of its own, karpenter-leader-election; --leader-election-name names another"
+	ownMetrics  = "Tenon serves /metrics and probes on ports of its own: the chart's controller.metrics and healthProbe"
+	everyPass   = "Tenon decides when something changes, and asks for all nodes of a decision at once"
+	ownProfile  = "--enable-profiling serves profiles, and 'tenon journal' and 'tenon replay' keep decisions"
+)
+
+// fates are those of flags by name. A name that ends in "*" stands for all that begin so.
+var fates = map[string]fate{
+	"nodes":                     {Kept, "settings.nodes"},
+	"node-group-auto-discovery": {Kept, "settings.nodeGroupAutoDiscovery"},
+	"cluster-name":              {Kept, "settings.clusterName"},
+	"kube-client-qps":           {Changed, "KUBE_CLIENT_QPS is 200 unless it is set; it needs no setting"},
+	"kube-client-burst":         {Changed, "KUBE_CLIENT_BURST is 300 unless it is set; it needs no setting"},
+	"write-status-configmap":    {Changed, "each group has a NodeGroup object that says the same: kubectl get nodegroups"},
+	"status-config-map-name":    {Changed, "each group has a NodeGroup object that says the same: kubectl get nodegroups"},
+
+	"expander":                         {Changed, byPrice},
+	"grpc-expander-*":                  {Lost, "no other program is asked: " + byPrice},
+	"balance-similar-node-groups":      {Changed, "spread the pods over zones with topologySpreadConstraints"},
+	"balancing-*":                      {Needless, "groups are not compared by their labels"},
+	"memory-difference-ratio":          {Needless, "groups are not compared by their sizes"},
+	"max-free-difference-ratio":        {Needless, "groups are not compared by their sizes"},
+	"max-allocatable-difference-ratio": {Needless, "groups are not compared by their sizes"},
+
+	"max-nodes-total":             {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
+	"cores-total":                 {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
+	"memory-total":                {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
+	"gpu-total":                   {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
+	"enforce-node-group-min-size": {Lost, "a group below its minimum is left to AWS, which brings it up itself"},
+	"scale-up-from-zero":          {Needless, "a group of size 0 grows when its next node is known: condition TemplateKnown"},
+	"max-node-provision-time":     {Changed, "a node that is asked for counts as coming for 15 minutes; " + noGroupSays},
+	"max-node-startup-time":       {Changed, "a node that is not Ready counts as coming for 15 minutes; " + noGroupSays},
+	"*node-group-backoff*":        {Changed, "how long a group rests after a failure is not set"},
+
+	"scale-down-unneeded-time":                {Changed, forPools + "spec.disruption.consolidateAfter"},
+	"scale-down-unready-time":                 {Changed, forPools + "the feature gate NodeRepair, 30 minutes after a node is not Ready"},
+	"scale-down-unready-enabled":              {Changed, forPools + "the feature gate NodeRepair"},
+	"scale-down-utilization-threshold":        {Lost, "a node goes if that saves money, however full it is"},
+	"scale-down-gpu-utilization-threshold":    {Lost, "a node goes if that saves money, however full it is"},
+	"ignore-daemonsets-utilization":           {Needless, "a node goes if that saves money, and pods of DaemonSets never keep it"},
+	"ignore-mirror-pods-utilization":          {Needless, "a node goes if that saves money, and static pods never keep it"},
+	"scale-down-enabled":                      {Changed, forPools + "a budget of nodes: \"0\" for the reasons Empty and Underutilized"},
+	"scale-down-delay-after-add":              {Changed, forPools + "consolidateAfter counts for each node; no pause counts for all"},
+	"scale-down-delay-after-delete":           {Changed, forPools + "consolidateAfter counts for each node; no pause counts for all"},
+	"scale-down-delay-after-failure":          {Changed, forPools + "consolidateAfter counts for each node; no pause counts for all"},
+	"scale-down-delay-type-local":             {Needless, "consolidateAfter counts for each node"},
+	"max-scale-down-parallelism":              {Changed, forPools + "spec.disruption.budgets, each its own"},
+	"max-drain-parallelism":                   {Changed, forPools + "spec.disruption.budgets, each its own"},
+	"max-empty-bulk-delete":                   {Changed, forPools + "spec.disruption.budgets, each its own"},
+	"max-graceful-termination-sec":            {Changed, forPools + "spec.template.spec.terminationGracePeriod, which ends pods when it is over; Cluster Autoscaler lets the node stay"},
+	"skip-nodes-with-system-pods":             {Lost, "pods of kube-system are moved like others; karpenter.sh/do-not-disrupt on a pod keeps it"},
+	"skip-nodes-with-local-storage":           {Lost, "pods with local storage are moved like others; karpenter.sh/do-not-disrupt on a pod keeps it"},
+	"skip-nodes-with-custom-controller-pods":  {Lost, "pods are moved no matter what made them; karpenter.sh/do-not-disrupt on a pod keeps it"},
+	"min-replica-count":                       {Lost, "pods are moved however many replicas there are; a PodDisruptionBudget keeps them"},
+	"daemonset-eviction-for-empty-nodes":      {Changed, "pods of DaemonSets are evicted once the others are gone"},
+	"daemonset-eviction-for-occupied-nodes":   {Changed, "pods of DaemonSets are evicted once the others are gone"},
+	"drain-priority-config":                   {Changed, "critical pods are evicted last"},
+	"max-pod-eviction-time":                   {Needless, "an eviction is tried until it succeeds"},
+	"blocking-system-pod-distruption-timeout": {Needless, "pods of kube-system do not keep a node"},
+	"cordon-node-before-terminating":          {Needless, "a node that goes is tainted, and its pods are drained"},
+	"node-delete-delay-after-taint":           {Needless, "a node that goes is looked at again after its taint was seen"},
+	"dynamic-node-delete-delay-after-taint-*": {Needless, "a node that goes is looked at again after its taint was seen"},
+	"node-deletion-*":                         {Needless, everyPass},
+	"ok-total-unready-count":                  {Changed, "a group is unhealthy with more than three nodes and more than 45 % not Ready; " + noGroupSays},
+	"max-total-unready-percentage":            {Changed, "a group is unhealthy with more than three nodes and more than 45 % not Ready; " + noGroupSays},
+	"force-delete-*":                          {Needless, "it has no effect on AWS"},
+	"aws-use-static-instance-list":            {Changed, "instance types are read from EC2, and a list is built in"},
+	"expendable-pods-priority-cutoff":         {Lost, "pods get nodes whatever their priority"},
+	"new-pod-scale-up-delay":                  {Changed, "settings.batchIdleDuration and batchMaxDuration say how long pods are gathered"},
+	"pending-pods-batching-timeout":           {Changed, "settings.batchIdleDuration and batchMaxDuration say how long pods are gathered"},
+	"bypassed-scheduler-names":                {Lost, "pods of every scheduler are looked at, once it has found no node for them"},
+	"allowed-scheduler-names":                 {Lost, "pods of every scheduler are looked at, once it has found no node for them"},
+	"startup-taint*":                          {Lost, "taints of a group's start do not count until its node is Ready; " + forPools + "spec.template.spec.startupTaints"},
+	"status-taint":                            {Lost, "every taint that a running node keeps counts"},
+	"ignore-taint":                            {Lost, "every taint that a running node keeps counts"},
+	"enable-provisioning-requests":            {Lost, "ProvisioningRequests are not read"},
+	"provisioning-request-*":                  {Lost, "ProvisioningRequests are not read"},
+	"check-capacity-*":                        {Lost, "ProvisioningRequests are not read"},
+	"capacity-buffer-controller-enabled":      {Changed, "settings.featureGates.capacityBuffer"},
+	"capacity-buffer-pod-injection-enabled":   {Changed, "settings.featureGates.capacityBuffer"},
+	"capacity-buffer-pod-dry-run-enabled":     {Needless, "a buffer's pods are only reckoned with"},
+	"capacity-quotas-enabled":                 {Lost, "CapacityQuotas are not read"},
+	"scheduler-config-file":                   {Lost, "the default profile of the scheduler is assumed"},
+	"enable-dynamic-resource-allocation":      {Lost, "pods with resource claims get no nodes: settings.ignoreDRARequests"},
+	"enable-csi-node-aware-scheduling":        {Needless, "limits of volumes are always heeded"},
+	"emit-per-nodegroup-metrics":              {Changed, "NodeGroup objects have the figures of each group"},
+	"cloud-provider":                          {Needless, "this build is for AWS"},
+	"cloud-config":                            {Lost, "no file of a cloud's settings is read"},
+	"namespace":                               {Needless, "Tenon is where its release is installed"},
+	"regional":                                {Needless, "it has no effect on AWS"},
+	"kubernetes":                              {Needless, "Tenon uses its ServiceAccount"},
+	"kubeconfig":                              {Needless, "Tenon uses its ServiceAccount"},
+	"kube-api-content-type":                   {Needless, "Tenon chooses that itself"},
+	"user-agent":                              {Needless, "Tenon names itself"},
+	"address":                                 {Changed, ownMetrics},
+	"profiling":                               {Changed, ownProfile},
+	"debugging-snapshot-enabled":              {Changed, ownProfile},
+	"record-duplicated-events":                {Needless, "events of Kubernetes are counted"},
+	"leader-elect*":                           {Changed, ownLease},
+	"scan-interval":                           {Needless, everyPass},
+	"frequent-loops-enabled":                  {Needless, everyPass},
+	"parallel-scale-up":                       {Needless, everyPass},
+	"salvo-scale-up*":                         {Needless, everyPass},
+	"max-inactivity":                          {Needless, "the probes of the chart tell whether Tenon works"},
+	"max-failing-time":                        {Needless, "the probes of the chart tell whether Tenon works"},
+	"max-startup-time":                        {Needless, "the probes of the chart tell whether Tenon works"},
+	"max-nodes-per-scaleup":                   {Needless, everyPass},
+	"max-binpacking-time":                     {Needless, everyPass},
+	"max-nodegroup-binpacking-duration":       {Needless, everyPass},
+	"estimator":                               {Needless, everyPass},
+	"feature-gates":                           {Changed, "Tenon has gates of its own: settings.featureGates"},
+	"v":                                       {Changed, "logLevel: debug says more than info"},
+	"vmodule":                                 {Needless, "logLevel says how much is logged"},
+	"logging-format":                          {Needless, "the log is JSON"},
+	"log*":                                    {Needless, "the log goes to standard output"},
+	"logtostderr":                             {Needless, "the log goes to standard output"},
+	"alsologtostderr":                         {Needless, "the log goes to standard output"},
+	"stderrthreshold":                         {Needless, "the log goes to standard output"},
+	"scale-down-non-empty-candidates-count":   {Needless, "all nodes are candidates"},
+	"scale-down-candidates-pool-*":            {Needless, "all nodes are candidates"},
+	"scale-down-simulation-timeout":           {Needless, "decisions take milliseconds"},
+	"unremovable-node-recheck-timeout":        {Needless, "all nodes are candidates"},
+	"predicate-parallelism":                   {Needless, "decisions take milliseconds"},
+	"cluster-snapshot-parallelism":            {Needless, "decisions take milliseconds"},
+	"fastpath-binpacking-enabled":             {Needless, "decisions take milliseconds"},
+	"max-bulk-soft-taint-*":                   {Needless, "nodes that may go get no soft taint"},
+	"force-ds":                                {Needless, "pods of DaemonSets that a further node will have always count"},
+	"node-info-cache-expire-time":             {Needless, "what a further node is like is looked up every 20 minutes"},
+	"enable-proactive-scaleup":                {Changed, "replicas that a workload announces count before their pods exist"},
+	"pod-injection-limit":                     {Needless, "replicas that a workload announces are counted, not made"},
+	"scale-from-unschedulable":                {Needless, "an unschedulable node counts as one that takes no pods"},
+	"max-node-skip-eval-time-tracker-enabled": {Needless, "all nodes are candidates"},
+	"node-removal-latency-tracking-enabled":   {Needless, "metrics say how long a drain takes"},
+	"enable-graceful-degradation":             {Needless, "decisions take milliseconds"},
+	"enable-inter-pod-affinity-hostname-*":    {Needless, "decisions take milliseconds"},
+	"scheduler-verbosity":                     {Needless, "logLevel says how much is logged"},
+	"scaleup-simulation-for-skipped-node-*":   {Needless, "'tenon explain' says why a group was not taken"},
+	"async-node-groups":                       {Needless, "it has no effect on AWS"},
+	"bulk-mig-instances-listing-enabled":      {Needless, "it has no effect on AWS"},
+	"gce-*":                                   {Needless, "it has no effect on AWS"},
+	"cloud-provider-gce-*":                    {Needless, "it has no effect on AWS"},
+	"clusterapi-cloud-config-authoritative":   {Needless, "it has no effect on AWS"},
+	"one-output":                              {Needless, "the log goes to standard output"},
+	"add-dir-header":                          {Needless, "the log goes to standard output"},
+	"skip-headers":                            {Needless, "the log goes to standard output"},
+	"skip-log-headers":                        {Needless, "the log goes to standard output"},
+}
+
+// fateOf is what becomes of a flag. It is false for a flag that is not known.
+func fateOf(name string) (fate, bool) {
+	if f, known := fates[name]; known {
+		return f, true
+	}
+	best := ""
+	for pattern := range fates {
+		if matches(pattern, name) && (len(pattern) > len(best) || len(pattern) == len(best) && pattern < best) {
+			best = pattern
+		}
+	}
+	return fates[best], best != ""
+}
+
+// matches is true if a pattern with "*" at its end, or at both ends, fits a name.
+func matches(pattern, name string) bool {
+	middle, begins := strings.CutSuffix(pattern, "*")
+	if !begins {
+		return false
+	}
+	if part, anywhere := strings.CutPrefix(middle, "*"); anywhere {
+		return strings.Contains(name, part)
+	}
+	return strings.HasPrefix(name, middle)
+}
