@@ -69,6 +69,9 @@ func (r Rules) Normalize(key string) string {
 	return key
 }
 
+// Aliases returns the keys that stand for others.
+func (r Rules) Aliases() map[string]string { return maps.Clone(r.aliases) }
+
 // IsWellKnown tells whether nodes get the label from the platform.
 func (r Rules) IsWellKnown(key string) bool {
 	_, found := slices.BinarySearch(r.wellKnown, key)

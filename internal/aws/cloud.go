@@ -19,6 +19,7 @@ func Cloud() provider.Cloud {
 		Builtin:  provider.Builtin{Name: "EC2", Region: defaultRegion, Market: s.market, Offers: offers},
 		Metrics:  families(),
 		Classes:  []string{awsv1.Group + "/ec2nodeclass"},
+		Labels:   awsv1.Labels(), Reference: rows(),
 		Preflight: preflight.With(func() preflight.Options {
 			return preflight.Options{
 				ClusterName: s.ClusterName, Endpoint: s.ClusterEndpoint, Queue: s.InterruptionQueue, ZonalShift: s.EnableZonalShift, Isolated: s.IsolatedVPC,

@@ -68,7 +68,7 @@ func (b *backend) noSpotRole(claim cloud.Claim) {
 	if err := kit.Client.Get(context.Background(), client.ObjectKey{Name: claim.Name}, object); err != nil {
 		return // an event is not worth more
 	}
-	kit.Events.Publish(telemetry.Warning(object, "",
+	kit.Events.Publish(telemetry.Warning(object, "SpotSLRCreationFailed",
 		`Attempted to launch a spot instance but failed due to "AuthFailure.ServiceLinkedRoleCreationNotPermitted"`))
 }
 

@@ -12,9 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/label"
 	"tenon/core/catalog"
 	"tenon/core/requirement"
 	"tenon/internal/preflight"
+	"tenon/internal/reference"
 	"tenon/internal/settings"
 	"tenon/internal/telemetry"
 )
@@ -32,6 +34,9 @@ type Cloud struct {
 	// the page that documents metrics.
 	Metrics []telemetry.Family
 	Classes []string
+	// Reference is what the pages about labels and events say of the cloud, and Labels are its labels.
+	Reference reference.Rows
+	Labels    label.Data
 	// Preflight says what the account lacks for the controller to work; nil looks at nothing.
 	Preflight Preflight
 }

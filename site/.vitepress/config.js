@@ -1,7 +1,7 @@
 // The site of the documents. "make site" sets VERSION, and puts what comes of it into bin/site/VERSION.
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
-import { links, root, sidebar, write } from './pages.js'
+import { language, links, root, sidebar, write } from './pages.js'
 
 const version = process.env.VERSION ?? 'dev'
 const copied = new Set()
@@ -27,9 +27,9 @@ export default defineConfig({
       markdown.core.ruler.push('languages', (state) => {
         for (const token of state.tokens) if (token.info === 'promql') token.info = 'txt'
       })
-      // Code that is indented looks like code that is fenced.
+      // Code that is indented looks like code that is fenced: commands, parts of manifests, or what a command prints.
       markdown.renderer.rules.code_block = (tokens, at, options, env, self) => {
-        tokens[at].info = 'sh'
+        tokens[at].info = language(tokens[at].content)
         return self.rules.fence(tokens, at, options, env, self)
       }
     },

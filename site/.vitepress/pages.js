@@ -72,3 +72,9 @@ export function write(folder, copied) {
     else fs.copyFileSync(from, to)
   }
 }
+
+// language of code that is indented, which names none.
+export function language(code) {
+  if (/^(- )?[\w.-]+:( |$)/m.test(code.split('\n')[0])) return 'yaml'
+  return /^(\(?cd|set|export|make|go|kubectl|helm|aws|eksctl|envsubst|sed|curl|npm|tenon|bin\/tenon|bin\/tenon-lab)( |$)/.test(code.replace(/^\(/, '')) ? 'sh' : 'txt'
+}

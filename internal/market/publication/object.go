@@ -21,8 +21,8 @@ const (
 	Label      = "tenon.sh/publication"
 	labelValue = "market"
 	key        = "market.jsonl.gz"
-	// annotationAt says when it was written.
-	annotationAt = "tenon.sh/published"
+	// AnnotationAt says when it was written.
+	AnnotationAt = "tenon.sh/published"
 	// Most is how large the text may be: the API server refuses objects of more than a megabyte, in which
 	// it is a third larger.
 	Most = 700 << 10
@@ -33,7 +33,7 @@ func Object(namespace string, text []byte, at time.Time) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: Name, Labels: map[string]string{Label: labelValue},
-			Annotations: map[string]string{annotationAt: at.UTC().Format(time.RFC3339)},
+			Annotations: map[string]string{AnnotationAt: at.UTC().Format(time.RFC3339)},
 		},
 		BinaryData: map[string][]byte{key: text},
 	}
@@ -45,7 +45,7 @@ func FromObject(o *corev1.ConfigMap) (*Publication, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ConfigMap %s/%s: %w", o.Namespace, o.Name, err)
 	}
-	if p.At, err = time.Parse(time.RFC3339, o.Annotations[annotationAt]); err != nil {
+	if p.At, err = time.Parse(time.RFC3339, o.Annotations[AnnotationAt]); err != nil {
 		return nil, fmt.Errorf("ConfigMap %s/%s: read its annotation: %w", o.Namespace, o.Name, err)
 	}
 	return p, nil
@@ -119,7 +119,7 @@ func list(ctx context.Context, client rest.Interface, path string) ([]corev1.Con
 func newest(found []corev1.ConfigMap) (*Publication, error) {
 	at := 0
 	for i := range found {
-		if found[i].Annotations[annotationAt] > found[at].Annotations[annotationAt] {
+		if found[i].Annotations[AnnotationAt] > found[at].Annotations[AnnotationAt] {
 			at = i
 		}
 	}
