@@ -70,7 +70,8 @@ axe:
 	@if ! command -v npm >/dev/null; then echo 'axe: skipped, there is no npm'; exit 0; fi; \
 	npm install --prefix lab/dashboard --no-save --ignore-scripts --no-audit --no-fund --silent || echo 'axe: skipped, npm cannot install it'
 
-# Each page from top to bottom, as a reader types it. That takes a quarter of an hour, so make test skips them.
+# Each page from top to bottom, as a reader types it. make test runs them too, except the manifests of how-to pages, which
+# take minutes one after the other.
 .PHONY: pages
 pages: build ## Run the commands of documents: getting started, the walk-through, how-to pages
 	cd lab && PAGES_RUN=yes TENON_LAB=$(CURDIR)/bin/tenon-lab $(GO) test -timeout 60m -count=1 -v $(TESTFLAGS) ./pages ./release -run 'GettingStarted|Walkthrough|HowTo|PagesThatLook'

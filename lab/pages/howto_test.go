@@ -21,9 +21,9 @@ var theirs = map[string]string{
 }
 
 // Each manifest of a how-to page does what its page plans: applied to a cluster, all its pods get nodes. The page's other
-// commands are run then. What "tenon plan" prints is compared by the tests of internal/cli.
+// commands are run then. What "tenon plan" prints is compared by the tests of internal/cli in every run.
 func TestHowTo(t *testing.T) {
-	ByHand(t)
+	byHand(t)
 	root, err := labtest.Repository()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,6 @@ var looks = map[string][]Want{
 
 // The commands of these pages do what they say in a cluster that has the basic example.
 func TestPagesThatLook(t *testing.T) {
-	ByHand(t)
 	lab := labtest.Start(t)
 	s := beside(t, lab)
 	s.Run([]Step{{Command: "kubectl apply -f examples/how-to/basic-pool.yaml"}, {Command: "kubectl get nodeclaims -w"}})

@@ -8,7 +8,6 @@ import (
 
 // The page for laptops, from top to bottom.
 func TestGettingStartedOnALaptop(t *testing.T) {
-	ByHand(t)
 	t.Parallel()
 	s := atHome(t)
 	s.Run(read(t, "docs/getting-started-laptop.md"),
@@ -25,7 +24,6 @@ func TestGettingStartedOnALaptop(t *testing.T) {
 
 // The walk through the life of nodes prints what the page shows.
 func TestWalkthrough(t *testing.T) {
-	ByHand(t)
 	t.Parallel()
 	s := atHome(t)
 	s.Run(read(t, "docs/walkthrough.md"))

@@ -11,13 +11,13 @@ import (
 	"tenon/lab/labtest"
 )
 
-// RunEnv is set by "make pages", which runs the pages.
-const RunEnv = "PAGES_RUN"
+// runEnv is set by "make pages", which runs all pages.
+const runEnv = "PAGES_RUN"
 
-// ByHand skips the test unless "make pages" runs it: pages take minutes, and a kubectl that is built for them.
-func ByHand(t *testing.T) {
+// byHand skips the test unless "make pages" runs it: it takes minutes, one page after the other.
+func byHand(t *testing.T) {
 	t.Helper()
-	if os.Getenv(RunEnv) == "" {
+	if os.Getenv(runEnv) == "" {
 		t.Skip("skipped: make pages runs it")
 	}
 }

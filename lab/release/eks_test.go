@@ -15,7 +15,6 @@ import (
 // The page for EKS, from top to bottom: an empty cluster gets Tenon from the charts alone, and nodes, and is empty again. What makes the
 // account and the cluster is played, and so are the controller's pods; Helm, kubectl, the API server, the controller and its policies are real.
 func TestGettingStartedOnEKS(t *testing.T) {
-	pages.ByHand(t)
 	t.Parallel()
 	s := newSite(t, labtest.Options{NodeRole: "KarpenterNodeRole-demo"})
 	before := s.everything()
