@@ -10,6 +10,6 @@ import (
 // Shadow is what runs in shadow mode, in place of Controllers: it decides, and carries nothing out.
 func Shadow(p Parts, record *shadow.Record) []reconcile.Controller {
 	return []reconcile.Controller{comparison.New(p.Kit, comparison.Options{
-		World: p.World, Supply: market.NewSupply(p.Kit.Clock, p.Market, nil), Synced: p.Synced, Record: record, Effort: p.Effort,
+		World: p.World, Supply: market.NewSupply(p.Kit.Clock, p.Market, nil), Synced: p.Synced, Record: record, Effort: p.Effort, Journal: p.Journal,
 	})}
 }

@@ -76,7 +76,7 @@ Exit status: 0, or 1 when the journal could not be read.`,
 	flags.StringVarP(&o.output, "output", "o", "text", "format: text, wide (all names and reasons), json (lines) or otlp (lines of OpenTelemetry logs)")
 	flags.StringVar(&o.since, "since", "", "only decisions after a time, as RFC 3339 or as a duration before now, such as 2h")
 	flags.StringVar(&o.until, "until", "", "only decisions before a time, as for --since")
-	flags.StringVar(&o.by, "by", "", "only decisions of a controller: provisioner or disruption")
+	flags.StringVar(&o.by, "by", "", "only decisions of a controller: provisioner, disruption or comparison (shadow mode)")
 	flags.StringVar(&o.about, "about", "", "only decisions about an object: name of a pool, claim, node or instance type, or NAMESPACE/NAME of a pod")
 	flags.BoolVar(&o.follow, "follow", false, "go on with new decisions until it is stopped")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runJournal(cmd.Context(), w, o) }

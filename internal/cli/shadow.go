@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"tenon/internal/journal"
 	"tenon/internal/shadow"
 )
 
@@ -36,22 +37,28 @@ what each of the two did, or would have done.`,
 const shadowTimeout = 10 * time.Second
 
 func shadowReportCommand(w Env) *cobra.Command {
-	var url, output string
+	var url, from, output string
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Say what Tenon would have done, and the difference",
 		Long: `Say what Tenon would have done since the controller in shadow mode started, and the
 difference in nodes, money, evictions and waiting time. The report is asked from the port
 of the controller's metrics; forward it from a cluster with kubectl port-forward. Only the
-replica that holds the Lease has one.
+replica that holds the Lease has one. With --journal it is read from a journal of that
+controller, which need not run then.
 
-Exit status: 0; 1 when the controller does not answer, or is not in shadow mode.`,
+Exit status: 0; 1 when the controller does not answer, or is not in shadow mode, or when the
+journal has no report.`,
 		Example: `  kubectl port-forward -n kube-system deploy/tenon 8080 &
   tenon shadow report
   tenon shadow report --url http://127.0.0.1:9090 -o json | jq '.tenon.costMicros'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, err := askShadow(cmd.Context(), url)
+			ask := func(ctx context.Context) (shadow.Report, error) { return askShadow(ctx, url) }
+			if from != "" {
+				ask = func(ctx context.Context) (shadow.Report, error) { return recordedShadow(ctx, from) }
+			}
+			report, err := ask(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -59,8 +66,18 @@ Exit status: 0; 1 when the controller does not answer, or is not in shadow mode.
 		},
 	}
 	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:8080", "where the controller serves its metrics")
+	cmd.Flags().StringVar(&from, "journal", "", "read the report from a "+journalUsage)
+	cmd.MarkFlagsMutuallyExclusive("url", "journal")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "format: text, json or yaml")
 	return cmd
+}
+
+func recordedShadow(ctx context.Context, from string) (shadow.Report, error) {
+	report, err := journal.Comparison(ctx, journalSource(from))
+	if err == nil && report.Looks == 0 {
+		err = fmt.Errorf("%s has no report: a controller with --mode=shadow records one", from)
+	}
+	return report, err
 }
 
 func askShadow(ctx context.Context, url string) (shadow.Report, error) {

@@ -3,6 +3,8 @@ package cli
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -17,6 +19,18 @@ func TestShadowReport(t *testing.T) {
 			"latest":[{"at":"2026-11-23T14:30:00Z","text":"would buy m5.large"}]}`))
 	})
 	answers.HandleFunc("/new/shadow", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{}`)) })
+	recorded := filepath.Join(t.TempDir(), "journal.jsonl")
+	lines := `{"seq":1,"start":{"at":"2026-11-23T14:00:00Z","kept":"memory"}}
+{"seq":2,"comparison":{"at":"2026-11-23T14:59:00Z","looks":2,"pods":1,"incumbent":{"nodes":1},"tenon":{"nodes":1}}}
+{"seq":3,"comparison":{"since":"2026-11-23T14:00:00Z","at":"2026-11-23T15:00:00Z","looks":9,"pods":4,"incumbent":{"nodes":3},"tenon":{"nodes":2}}}
+`
+	if err := os.WriteFile(recorded, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(t.TempDir(), "empty.jsonl")
+	if err := os.WriteFile(empty, []byte(lines[:strings.Index(lines, "\n")+1]), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	server := httptest.NewServer(answers)
 	t.Cleanup(server.Close)
 	for name, tc := range map[string]struct {
@@ -29,6 +43,10 @@ func TestShadowReport(t *testing.T) {
 		"nothing yet":    {"--url " + server.URL + "/new", 0, []string{"Nothing was compared yet"}},
 		"not in shadow":  {"--url " + server.URL + "/other", 1, []string{"404 Not Found; does a controller with --mode=shadow serve there?"}},
 		"wrong format":   {"--url " + server.URL + "/good -o xml", 1, []string{"use text, json or yaml"}},
+		"a journal":      {"--journal " + recorded, 0, []string{"9 looks", "4 pods waited"}},
+		"no report":      {"--journal " + empty, 1, []string{"has no report: a controller with --mode=shadow records one"}},
+		"no journal":     {"--journal /nowhere", 1, []string{"read journal"}},
+		"both":           {"--url http://127.0.0.1:1 --journal " + recorded, 1, []string{"url", "journal"}},
 		"not an address": {"--url ::", 1, []string{"set --url"}},
 	} {
 		t.Run(name, func(t *testing.T) {

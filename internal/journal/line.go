@@ -5,6 +5,7 @@ import (
 
 	"tenon/core/decide"
 	"tenon/core/disrupt"
+	"tenon/internal/shadow"
 )
 
 // Line is one line of a journal. One of its parts is set.
@@ -16,6 +17,8 @@ type Line struct {
 	Outcome  *Outcome  `json:"outcome,omitempty"`
 	// Start says that a controller began to record.
 	Start *Start `json:"start,omitempty"`
+	// Comparison is how shadow mode stands against the autoscaler beside it.
+	Comparison *shadow.Report `json:"comparison,omitempty"`
 	// Snapshot and Part are what a decision was made from. Parts come before the first snapshot
 	// that has them.
 	Snapshot *Contents `json:"snapshot,omitempty"`
@@ -32,7 +35,7 @@ type Start struct {
 // Decision is what was decided, and why it was asked. Prices are an hour, in the currency of the price list.
 type Decision struct {
 	At time.Time `json:"at"`
-	// By is the controller: provisioner or disruption.
+	// By is the controller: provisioner or disruption, in shadow mode comparison.
 	By string `json:"by"`
 	// Woke is why it was decided then.
 	Woke string `json:"woke,omitempty"`

@@ -115,6 +115,8 @@ func (l *Line) at() time.Time {
 		return l.Outcome.At
 	case l.Start != nil:
 		return l.Start.At
+	case l.Comparison != nil:
+		return l.Comparison.At
 	}
 	return time.Time{}
 }

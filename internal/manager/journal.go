@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/go-logr/logr"
@@ -8,7 +9,21 @@ import (
 
 	"tenon/internal/journal"
 	"tenon/internal/settings"
+	"tenon/internal/shadow"
 )
+
+// resume goes on from the comparison that a former process in shadow mode left in the journal.
+func resume(compared *shadow.Record, record *journal.Journal, s settings.Settings) error {
+	if !s.Shadow() {
+		return nil
+	}
+	earlier, err := journal.Comparison(context.Background(), record)
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	compared.Resume(earlier)
+	return nil
+}
 
 // openJournal opens the journal that the settings ask for; nil without one.
 func openJournal(s settings.Settings, now clock.Clock, log logr.Logger) (*journal.Journal, error) {

@@ -134,6 +134,9 @@ func (p *Process) assemble(o Options) error {
 		return err
 	}
 	if record != nil {
+		if err := resume(compared, record, o.Settings); err != nil {
+			return err
+		}
 		if err := m.Add(record); err != nil {
 			return fmt.Errorf("add the journal: %w", err)
 		}

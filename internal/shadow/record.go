@@ -67,6 +67,14 @@ type Record struct {
 // NewRecord is empty.
 func NewRecord() *Record { return &Record{planned: map[string]time.Time{}} }
 
+// Resume goes on from the report of an earlier process. What happened since is not counted.
+func (r *Record) Resume(earlier Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report = earlier
+	r.spent, r.would = earlier.Incumbent.CostMicros*secondsPerHour, earlier.Tenon.CostMicros*secondsPerHour
+}
+
 // Report is a copy of what there is.
 func (r *Record) Report() Report {
 	r.mu.Lock()
@@ -95,14 +103,20 @@ func (r *Record) See(l Look) []Line {
 func (r *Record) spend(l Look) {
 	if r.report.Looks == 0 {
 		r.report.Since = l.At
+	}
+	if r.isFirst() {
 		return
 	}
 	seconds := int64(l.At.Sub(r.last.At) / time.Second)
 	r.spent += int64(priceOfAll(r.last)) * seconds
 	r.would += int64(r.last.PriceAfter) * seconds
-	const hour = int64(time.Hour / time.Second)
-	r.report.Incumbent.CostMicros, r.report.Tenon.CostMicros = r.spent/hour, r.would/hour
+	r.report.Incumbent.CostMicros, r.report.Tenon.CostMicros = r.spent/secondsPerHour, r.would/secondsPerHour
 }
+
+const secondsPerHour = int64(time.Hour / time.Second)
+
+// isFirst is true until this process has seen something to compare with.
+func (r *Record) isFirst() bool { return r.last.At.IsZero() }
 
 func priceOfAll(l Look) model.Money {
 	var sum model.Money
@@ -117,7 +131,7 @@ func (r *Record) incumbent(l Look) {
 	left := map[string]bool{}
 	for name, n := range l.Nodes {
 		before, known := r.last.Nodes[name]
-		if !known && r.report.Looks > 0 {
+		if !known && !r.isFirst() {
 			r.report.Incumbent.BoughtMilli += 1000
 			r.report.Incumbent.BoughtPriceMicros += int64(n.Price)
 		}

@@ -11,6 +11,7 @@ import (
 	"tenon/core/decide"
 	"tenon/core/provision"
 	"tenon/core/snapshot"
+	"tenon/internal/journal"
 	"tenon/internal/market"
 	"tenon/internal/reconcile"
 	"tenon/internal/shadow"
@@ -23,24 +24,31 @@ type Options struct {
 	Supply *market.Supply
 	Synced func() bool
 	Record *shadow.Record
-	Effort decide.Budget
+	// Journal keeps the decisions and how the two stand; nil keeps nothing.
+	Journal *journal.Journal
+	Effort  decide.Budget
 }
 
 const (
 	// soonest is how soon to look again when something has changed: pods are to be seen before the other
 	// autoscaler has answered to them. every is how often to look although nothing has changed, and share is how
 	// much of one core decisions may take, as its inverse.
-	soonest       = 250 * time.Millisecond
-	every         = 5 * time.Second
-	share         = 10
+	soonest = 250 * time.Millisecond
+	every   = 5 * time.Second
+	share   = 10
+	// recorded is how often the journal gets the comparison although nothing is new in it.
+	recorded      = time.Minute
 	unsyncedRetry = time.Second
 )
+
+// name of the controller.
+const name = "comparison"
 
 // New makes the controller.
 func New(kit reconcile.Kit, o Options) reconcile.Controller {
 	c := &comparison{kit: kit, o: o, reader: o.World.Reader(), memory: provision.NewMemory()}
 	return reconcile.Controller{
-		Name: "comparison", Workers: reconcile.One, Subscribe: o.World.Subscribe,
+		Name: name, Workers: reconcile.One, Subscribe: o.World.Subscribe,
 		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) { return c.look(ctx), nil },
 	}
 }
@@ -53,6 +61,7 @@ type comparison struct {
 	waiting snapshot.Waiting
 	after   string    // where the sweep of the fleet goes on
 	next    time.Time // not before
+	kept    time.Time // when the journal got the comparison
 }
 
 func (c *comparison) look(ctx context.Context) reconcile.Result {
@@ -76,10 +85,17 @@ func (c *comparison) look(ctx context.Context) reconcile.Result {
 	c.waiting, c.after = decision.Waiting, decision.Coverage.Next
 	took := c.kit.Clock.Since(begun)
 	// 3. Tell.
-	for _, line := range c.o.Record.See(shadow.LookAt(picture.Snapshot, &decision.Plan)) {
+	c.o.Journal.Decided(journal.Record{By: name, Took: took, Effort: budget, Snapshot: picture.Snapshot, Decision: &decision})
+	news := c.o.Record.See(shadow.LookAt(picture.Snapshot, &decision.Plan))
+	for _, line := range news {
 		reconcile.Log(ctx).Info("shadow", "decision", line.Text)
 	}
-	c.tell(c.o.Record.Report())
+	report := c.o.Record.Report()
+	c.tell(report)
+	if now := c.kit.Clock.Now(); len(news) > 0 || now.Sub(c.kept) >= recorded {
+		c.o.Journal.Compared(report)
+		c.kept = now
+	}
 	c.next = c.kit.Clock.Now().Add(max(soonest, share*took))
 	return reconcile.In(max(every, share*took))
 }

@@ -18,6 +18,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/internal/assembly"
 	"tenon/internal/controller/comparison"
+	"tenon/internal/journal"
 	"tenon/internal/market"
 	"tenon/internal/reconcile"
 	"tenon/internal/shadow"
@@ -31,6 +32,7 @@ type watched struct {
 	world  *world.World
 	record *shadow.Record
 	loop   reconcile.Controller
+	kept   *journal.Journal
 	synced bool
 }
 
@@ -43,8 +45,13 @@ func (sample) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog,
 func watch(t *testing.T) *watched {
 	w := &watched{Harness: harness.New(t, memory.Options{}), record: shadow.NewRecord(), synced: true}
 	w.world = assembly.World(w.Kit)
+	var err error
+	if w.kept, err = journal.Open(journal.Options{Bytes: 1 << 20}, w.Clock.Now()); err != nil {
+		t.Fatal(err)
+	}
 	w.loop = comparison.New(w.Kit, comparison.Options{
 		World: w.world, Supply: market.NewSupply(w.Clock, sample{}, nil), Synced: func() bool { return w.synced }, Record: w.record,
+		Journal: w.kept,
 	})
 	pool := harness.Pool("default")
 	conditions := pool.Conditions(time.Unix(0, 0))
@@ -90,6 +97,62 @@ func TestItDecidesAndWritesNothing(t *testing.T) {
 	}
 	if machines := w.Far.Instances(); len(machines) != 0 {
 		t.Errorf("machines %v", machines)
+	}
+}
+
+// The journal has each decision, and how the two stand: a process that starts later goes on from there, and counts neither the
+// time between nor the nodes that came in it.
+func TestTheJournalHasTheComparison(t *testing.T) {
+	t.Parallel()
+	w := watch(t)
+	w.wait(3)
+	w.Run(w.loop, "")
+	entries, err := journal.Entries(t.Context(), w.kept)
+	if err != nil || len(entries) != 1 || entries[0].By != "comparison" || len(entries[0].Launches) == 0 {
+		t.Errorf("decisions %+v, %v", entries, err)
+	}
+	report, err := journal.Comparison(t.Context(), w.kept)
+	if err != nil || report.Looks != 1 || report.Tenon.BoughtMilli == 0 {
+		t.Fatalf("report %+v, %v", report, err)
+	}
+	next := shadow.NewRecord()
+	next.Resume(report)
+	later := report.At.Add(time.Hour)
+	next.See(shadow.Look{At: later, Nodes: map[string]shadow.Node{"came": {Price: 1}}})
+	got := next.Report()
+	if got.Looks != 2 || !got.Since.Equal(report.Since) || got.Tenon.BoughtMilli != report.Tenon.BoughtMilli || got.Incumbent.BoughtMilli != 0 || got.Incumbent.CostMicros != 0 {
+		t.Errorf("after a restart %+v, before %+v", got, report)
+	}
+}
+
+// A Cluster Autoscaler answers to pods with nodes that no pool made: they are counted as bought by the incumbent, at the
+// catalogue's price, and Tenon would give up none of them.
+func TestBesideAClusterAutoscaler(t *testing.T) {
+	t.Parallel()
+	w := watch(t)
+	w.Run(w.loop, "")
+	w.wait(3)
+	w.Clock.Step(time.Second)
+	w.Run(w.loop, "")
+	offer := memory.Sample().Types[0]
+	w.world.Put(&corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "group-1", Labels: map[string]string{
+			corev1.LabelInstanceTypeStable: offer.Name, corev1.LabelTopologyZone: offer.Offerings[0].Zone, corev1.LabelArchStable: "amd64", corev1.LabelOSStable: "linux",
+		}},
+		Spec: corev1.NodeSpec{ProviderID: "aws:///a/i-1"},
+		Status: corev1.NodeStatus{
+			Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("64Gi"), corev1.ResourcePods: resource.MustParse("110")},
+			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+		},
+	})
+	w.Clock.Step(time.Minute)
+	w.Run(w.loop, "")
+	report := w.record.Report()
+	if report.Incumbent.Nodes != 1 || report.Incumbent.BoughtMilli != 1000 || report.Incumbent.PriceMicros == 0 {
+		t.Errorf("incumbent %+v", report.Incumbent)
+	}
+	if report.Tenon.BoughtMilli == 0 || report.Tenon.GivenUp != 0 {
+		t.Errorf("Tenon %+v", report.Tenon)
 	}
 }
 
