@@ -67,6 +67,10 @@ func Events() []Event {
 
 		{"ScaledUpGroup", false, "NodeGroup", "The desired size is raised from NUMBER to NUMBER", "machines of the group join"},
 		{"FailedToScaleUpGroup", true, "NodeGroup", "the cloud's answer", "a permission, or a limit of the group"},
+		{"ScaleUpFailed", true, "NodeGroup", "The desired size is lowered from NUMBER to NUMBER, because instances do not come: WHY", "AWS's words in the text; pods get other nodes ([when instances do not come](node-groups.md#when-instances-do-not-come))"},
+		{"FailedToRevertScaleUp", true, "NodeGroup", "the cloud's answer", "a permission"},
+		{"DeleteUnregistered", true, "NodeGroup", "Instance ID is ended: it had no node within TIME", "find out why the machine did not join: role, image, network"},
+		{"DeleteUnregisteredFailed", true, "NodeGroup", "the cloud's answer", "a permission"},
 		{"SizeChanged", false, "NodeGroup", "The desired size was NUMBER and is NUMBER now: it was changed elsewhere, and is kept", "nothing"},
 	}
 }

@@ -87,6 +87,8 @@ func Keys() []Key {
 		{Annotation, surge.AnnotationFor, "pods", byTenon, "UID of the pod that this one replaces"},
 		{Annotation, tenonv1alpha1.AnnotationGroup, "nodes", byTenon, "name of the [node group](node-groups.md)"},
 		{Annotation, tenonv1alpha1.AnnotationJoined, "nodes", byTenon, "the node of a group has been Ready, or has had the time to become so"},
+		{Annotation, tenonv1alpha1.AnnotationLastPodEvent, "nodes", byTenon, "when a pod last came to the node of a group or left it, as RFC 3339"},
+		{Annotation, tenonv1alpha1.AnnotationEnded, "nodes", byTenon, "the cloud was told to end the instance of a node of a group"},
 		{Annotation, karpenterv1.AnnotationBufferFakePod, "pods of plans", byTenon, "the pod stands for a part of a [buffer](buffers.md); the API server has no such pod"},
 		{Annotation, karpenterv1.AnnotationBufferName, "pods of plans", byTenon, "name of that buffer"},
 		{Annotation, karpenterv1.AnnotationBufferNamespace, "pods of plans", byTenon, "namespace of that buffer"},
