@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"tenon/core/disrupt"
 	"tenon/core/plan"
 	"tenon/core/provision"
 	"tenon/core/reason"
@@ -26,6 +27,8 @@ type filler struct {
 	of      []int
 	// host is the existing node on which each has room, empty for none.
 	host []string
+	// short is how many virtual pods have no room on nodes that are there or planned for real pods.
+	short int
 	// starved are the pools whose limits keep real pods waiting. Buffers get nothing there: no node is
 	// bought or kept for them.
 	starved map[string]bool
@@ -57,14 +60,30 @@ func oldestFirst(buffers []snapshot.Buffer) []int {
 	return out
 }
 
+// planned begins the names of nodes that are bought for real pods; no other name begins like this.
+const planned = "\x00"
+
+// find is the plan for virtual pods.
+func (f *filler) find(s snapshot.Sorted, effort int64) plan.Plan {
+	return provision.Plan(s, provision.Options{Effort: effort, Unadvised: true, Unproven: true})
+}
+
+// short counts the virtual pods that have no room by a plan for them unless something is bought.
+func short(found *plan.Plan) int {
+	n := len(found.Unplaced)
+	for i := range found.Claims {
+		n += len(found.Claims[i].Pods)
+	}
+	return n
+}
+
 // fill enters into the plan which room the buffers have, and what has to be bought for them.
 func (f *filler) fill(effort int64) {
 	if len(f.given.Buffers) == 0 {
 		return
 	}
-	planned := "\x00" // nodes that are bought for real pods; no other name begins like this
-	after := f.settled(planned)
-	found := provision.Plan(after, provision.Options{Effort: effort, Unadvised: true, Unproven: true})
+	found := f.find(f.settled(planned), effort)
+	f.short = short(&found)
 	f.plan.Rooms, f.plan.Solve.Steps = f.rooms(&found, planned), f.plan.Solve.Steps+found.Solve.Steps
 	names := map[string]int{}
 	for i := range f.plan.Claims {
@@ -186,6 +205,68 @@ func (f *filler) hosted() (snapshot.Sorted, *plan.Plan) {
 		held = append(held, pod)
 	}
 	return f.given.With(held), &p
+}
+
+// keep leaves out disruptions that save money and after which buffers would have to buy. Disruption finds room
+// for the virtual pods of one node beside all others; the next plan for buffers places all of them anew, and need
+// not find that solution where their rules leave few. Then it would buy what was given up, again and again.
+func (f *filler) keep(found *disrupt.Result, effort int64) {
+	if len(f.virtual) == 0 || len(f.starved) > 0 { // where real pods wait for a limit, buffers give way
+		return
+	}
+	var kept []plan.Disruption
+	number := make([]int, len(found.Disruptions)) // of each that is kept
+	for i, d := range found.Disruptions {
+		if d.Reason == plan.Underutilized || d.Reason == plan.Empty {
+			if next := f.find(f.without(append(kept, d)), effort); short(&next) > f.short {
+				number[i] = -1
+				continue
+			}
+		}
+		number[i] = len(kept)
+		kept = append(kept, d)
+	}
+	found.Disruptions = kept
+	for i := range found.Prospects {
+		p := &found.Prospects[i]
+		switch {
+		case p.Kind != plan.Chosen:
+		case number[p.Disruption] < 0:
+			p.Kind, p.Cause, p.Disruption = plan.Kept, reason.Cause{Code: reason.HoldsBuffer, Where: p.Node}, 0
+		default:
+			p.Disruption = number[p.Disruption]
+		}
+	}
+}
+
+// without is the settled cluster once disruptions have been carried out.
+func (f *filler) without(list []plan.Disruption) snapshot.Sorted {
+	s := f.settled(planned)
+	put := func(pods []snapshot.PodIndex, node string) {
+		for _, p := range pods {
+			if int(p) < len(f.given.Pods) {
+				s.Pods[p].Node = node
+			}
+		}
+	}
+	gone := map[string]bool{}
+	for i := range list {
+		for _, r := range list[i].Nodes {
+			gone[r.Node] = true
+		}
+		for _, m := range list[i].Moves {
+			put(m.Pods, m.Node)
+		}
+		for j := range list[i].Replacements {
+			n := coming(&list[i].Replacements[j], fmt.Sprintf("%s%d-", planned, i))
+			s.Nodes = append(s.Nodes, n)
+			put(list[i].Replacements[j].Pods, n.Name)
+		}
+	}
+	for i := range s.Nodes {
+		s.Nodes[i].Leaving = s.Nodes[i].Leaving || gone[s.Nodes[i].Name]
+	}
+	return s
 }
 
 // strip leaves virtual pods out of disruptions: they are not evicted, and nothing is promised to

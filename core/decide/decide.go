@@ -90,6 +90,7 @@ func decide(s snapshot.Sorted, b Budget) Decision {
 	b.Sweep.Memory = b.Memory
 	seen, planned := buffers.hosted()
 	found := disrupt.Plan(seen, planned, b.Sweep)
+	buffers.keep(&found, b.Steps)
 	buffers.strip(found.Disruptions)
 	d.Plan.Disruptions, d.Plan.Prospects = found.Disruptions, found.Prospects
 	d.Plan.Solve.Steps += found.Steps
