@@ -52,11 +52,18 @@ func (x *search) regroup(p int) {
 		pods += len(x.nodes[n].moving)
 	}
 	groups := (pods + groupPods - 1) / groupPods
+	var spare []int // nodes on which earlier groups left room
 	for g := range groups {
 		if x.nearlySpent() {
 			return
 		}
-		x.solve(everyNth(leavers, g, groups), everyNth(stays, g, groups))
+		var rest []int
+		for later := g + 1; later < groups; later++ {
+			rest = append(rest, everyNth(leavers, later, groups)...)
+		}
+		group, receivers := x.retain(everyNth(leavers, g, groups), slices.Concat(spare, everyNth(stays, g, groups)), rest)
+		x.solve(group, receivers)
+		spare = x.roomy(receivers, rest)
 	}
 }
 
