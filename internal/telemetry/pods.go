@@ -17,6 +17,7 @@ type podMetrics struct {
 	PodsEvictionRequestsTotal                      *prometheus.CounterVec
 	PodsNominationsTotal                           *prometheus.CounterVec
 	PodsPlacementsTotal                            *prometheus.CounterVec
+	PodsMovesTotal                                 *prometheus.CounterVec
 	PodsDrainedTotal                               *prometheus.CounterVec
 	PodsDisruptionInitiatedTotal                   *prometheus.CounterVec
 }
@@ -52,6 +53,8 @@ func newPodMetrics(r *Register) podMetrics {
 			"Pods whose status was made to name the node that was planned for them, and nominations that were withdrawn.", "action"),
 		PodsPlacementsTotal: r.Counter("pods_placements_total",
 			"Pods that were bound and had a place planned for them, by whether they landed there or in the place of a like pod.", "landed"),
+		PodsMovesTotal: r.Counter("pods_moves_total",
+			"Pods that a disruption moved, by whether a pod of their template came to the node that was planned for them. Counted ten seconds after its last eviction.", "landed"),
 		PodsDrainedTotal: r.Counter("pods_drained_total",
 			"Pods that were evicted or deleted to free a node, by why the node goes.", "reason"),
 		PodsDisruptionInitiatedTotal: r.Counter("pods_disruption_initiated_total",

@@ -71,6 +71,7 @@ var documented = []string{
 	"karpenter_pods_eviction_requests_total|counter|code",
 	"karpenter_pods_nominations_total|counter|action",
 	"karpenter_pods_placements_total|counter|landed",
+	"karpenter_pods_moves_total|counter|landed",
 	"karpenter_pods_drained_total|counter|reason",
 	"karpenter_pods_disruption_initiated_total|counter|reason nodepool capacity_type consolidation_policy termination_mode",
 	"karpenter_scheduler_scheduling_duration_seconds|histogram|controller|" + db,

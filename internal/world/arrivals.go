@@ -20,10 +20,13 @@ type expected struct {
 	shapes map[snapshot.TemplateIndex]int
 }
 
-// Astray are claims whose nodes did not get the pods that a command planned for them.
-type Astray struct {
-	Begun  time.Time
-	Claims []string
+// Arrived is what became of the moves of a command.
+type Arrived struct {
+	Begun time.Time
+	// Astray are claims whose nodes did not get the pods that the command planned for them.
+	Astray []string
+	// Landed counts the pods that came where they were planned, Strayed those that did not.
+	Landed, Strayed int
 }
 
 // landing is how long the successors of evicted pods may take to be bound: the scheduler tries those
@@ -47,21 +50,19 @@ func (w *World) expect(begun time.Time, places []Place) *arrivals {
 	return out
 }
 
-// Astray returns, for each command whose pods were evicted a moment ago, the claims whose nodes did not get what
-// was planned for them. It returns each command only once.
-func (d *Disruptions) Astray() []Astray {
+// Arrived returns what became of the moves of each command whose pods were evicted a moment ago. It returns
+// each command only once.
+func (d *Disruptions) Arrived() []Arrived {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var out []Astray
+	var out []Arrived
 	for _, id := range order.Keys(d.arrivals) {
 		a := d.arrivals[id]
 		if !d.world.arrived(id, a) {
 			continue
 		}
 		delete(d.arrivals, id)
-		if claims := d.world.astray(a); len(claims) > 0 {
-			out = append(out, Astray{a.begun, claims})
-		}
+		out = append(out, d.world.compare(a))
 	}
 	return out
 }
@@ -82,12 +83,12 @@ func (w *World) arrived(id string, a *arrivals) bool {
 	return now.Sub(a.evicted) >= landing
 }
 
-// astray returns the claims whose nodes lack pods that were planned for them. Pods of one template stand for
-// each other.
-func (w *World) astray(a *arrivals) []string {
+// compare compares the pods that came with those that were planned. Pods of one template stand for each other.
+// A node that has gone since, and a claim that never had one, are not judged.
+func (w *World) compare(a *arrivals) Arrived {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var out []string
+	out := Arrived{Begun: a.begun}
 	for _, p := range a.places {
 		claim, node := p.on, p.on
 		if name, found := w.nodes.nodeOf(claim); found {
@@ -101,11 +102,15 @@ func (w *World) astray(a *arrivals) []string {
 				came[w.shapeOf(pod)]++
 			}
 		}
-		for shape, n := range p.shapes {
-			if came[shape] < n {
-				out = append(out, claim)
-				break
-			}
+		strayed := 0
+		for shape, planned := range p.shapes {
+			landed := min(came[shape], planned)
+			out.Landed += landed
+			strayed += planned - landed
+		}
+		if strayed > 0 {
+			out.Strayed += strayed
+			out.Astray = append(out.Astray, claim)
 		}
 	}
 	return out

@@ -17,9 +17,10 @@ import (
 	"tenon/internal/world"
 )
 
-// Ten seconds after the last pod of a command was evicted, the claims are named whose nodes did not get the
-// pods that were planned for them; each command is judged once, and not at all if it was taken back.
-func TestAstray(t *testing.T) {
+// Ten seconds after the last pod of a command was evicted, pods are counted that landed where they were planned,
+// and the claims are named whose nodes did not get them; each command is judged once, and not at all if it was
+// taken back.
+func TestArrived(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name      string
@@ -27,9 +28,11 @@ func TestAstray(t *testing.T) {
 		after     time.Duration
 		abandoned bool
 		want      []string
+		landed    int
+		strayed   int
 	}{
-		{name: "the successor is where it was planned", landsOn: 1, after: 10 * time.Second},
-		{name: "the successor is elsewhere", landsOn: 2, after: 10 * time.Second, want: []string{"claim-1"}},
+		{name: "the successor is where it was planned", landsOn: 1, after: 10 * time.Second, landed: 1},
+		{name: "the successor is elsewhere", landsOn: 2, after: 10 * time.Second, want: []string{"claim-1"}, strayed: 1},
 		{name: "the successor may still come", landsOn: 2, after: 9 * time.Second},
 		{name: "the command was taken back", landsOn: 2, after: 10 * time.Second, abandoned: true},
 	} {
@@ -60,27 +63,32 @@ func TestAstray(t *testing.T) {
 				d.End(record.ID)
 			}
 			clock.SetTime(begun.Add(time.Hour)) // evictions may take long
-			if got := d.Astray(); len(got) > 0 {
+			if got := d.Arrived(); len(got) > 0 {
 				t.Errorf("before the eviction: %v", got)
 			}
 			w.Remove(evicted)
 			heir := pod(1+2*manySets, node(tc.landsOn).Name)
 			heir.CreationTimestamp = metav1.NewTime(clock.Now())
 			w.Put(heir)
-			d.Astray()
+			d.Arrived()
 			clock.SetTime(clock.Now().Add(tc.after))
 			var got []string
-			for _, a := range d.Astray() {
+			landed, strayed := 0, 0
+			for _, a := range d.Arrived() {
 				if !a.Begun.Equal(begun) {
 					t.Errorf("the command was begun at %s, it says %s", begun, a.Begun)
 				}
-				got = append(got, a.Claims...)
+				got = append(got, a.Astray...)
+				landed, strayed = landed+a.Landed, strayed+a.Strayed
+			}
+			if landed != tc.landed || strayed != tc.strayed {
+				t.Errorf("%d landed and %d strayed, want %d and %d", landed, strayed, tc.landed, tc.strayed)
 			}
 			if !slices.Equal(got, tc.want) {
 				t.Errorf("astray: %v, want %v", got, tc.want)
 			}
 			clock.SetTime(clock.Now().Add(time.Hour))
-			if again := d.Astray(); len(tc.want) > 0 && len(again) > 0 {
+			if again := d.Arrived(); len(tc.want) > 0 && len(again) > 0 {
 				t.Errorf("named again: %v", again)
 			}
 		})

@@ -50,11 +50,14 @@ type LiveResult struct {
 // Phase is the result after the pods of the workload were made, or after it was scaled down.
 type Phase struct {
 	measure.Phase
-	Landed    int           `json:"landed"`
-	Strayed   int           `json:"strayed"`
-	Nominated int           `json:"nominations"` // written nominations
-	CPU       time.Duration `json:"controllerCPU"`
-	Resident  int64         `json:"controllerResidentBytes"`
+	Landed  int `json:"landed"`
+	Strayed int `json:"strayed"`
+	// MovesLanded counts the moved pods that landed where the disruption had planned them, MovesStrayed the others.
+	MovesLanded  int           `json:"movesLanded"`
+	MovesStrayed int           `json:"movesStrayed"`
+	Nominated    int           `json:"nominations"` // written nominations
+	CPU          time.Duration `json:"controllerCPU"`
+	Resident     int64         `json:"controllerResidentBytes"`
 }
 
 // Live starts a lab, runs a workload in it, scales it down, and returns what each fleet costs.
@@ -155,6 +158,8 @@ func (m *measurement) phase(ctx context.Context, share float64) (p Phase, err er
 	since := func(series string) int { return int(after.counted[series] - before.counted[series]) }
 	p.Landed = since(`karpenter_pods_placements_total{landed="true"}`)
 	p.Strayed = since(`karpenter_pods_placements_total{landed="false"}`)
+	p.MovesLanded = since(`karpenter_pods_moves_total{landed="true"}`)
+	p.MovesStrayed = since(`karpenter_pods_moves_total{landed="false"}`)
 	p.Nominated = since(`karpenter_pods_nominations_total{action="nominated"}`)
 	p.CPU, p.Resident = after.CPU-before.CPU, after.ResidentBytes
 	return p, err
@@ -277,6 +282,11 @@ func metricsOf(c state.Component) string {
 	return ""
 }
 
+// counted are the metrics about pods' places.
+func counted() []string {
+	return []string{"karpenter_pods_placements_total", "karpenter_pods_moves_total", "karpenter_pods_nominations_total"}
+}
+
 // counters returns the series about pods' places, by name and labels.
 func counters(ctx context.Context, url string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -288,16 +298,16 @@ func counters(ctx context.Context, url string) (map[string]float64, error) {
 		return nil, fmt.Errorf("read metrics: %w", err)
 	}
 	defer response.Body.Close()
-	counted := map[string]float64{}
+	values := map[string]float64{}
 	lines := bufio.NewScanner(response.Body)
 	for lines.Scan() {
 		series, value, found := strings.Cut(lines.Text(), " ")
-		if !found || !strings.HasPrefix(series, "karpenter_pods_placements_total") && !strings.HasPrefix(series, "karpenter_pods_nominations_total") {
+		if !found || !slices.ContainsFunc(counted(), func(name string) bool { return strings.HasPrefix(series, name+"{") }) {
 			continue
 		}
-		if counted[series], err = strconv.ParseFloat(value, 64); err != nil {
+		if values[series], err = strconv.ParseFloat(value, 64); err != nil {
 			return nil, fmt.Errorf("read metric %q: %w", lines.Text(), err)
 		}
 	}
-	return counted, lines.Err()
+	return values, lines.Err()
 }

@@ -207,11 +207,17 @@ func (d *disruption) abandon(ctx context.Context, s *command.State, why command.
 	return nil
 }
 
-// release lets nodes be disrupted again that did not get the pods planned for them.
+// release counts where moved pods came, and lets nodes be disrupted again that did not get the pods planned
+// for them.
 func (d *disruption) release(ctx context.Context) error {
 	var wrong []error
-	for _, a := range d.underway.Astray() {
-		_, err := d.o.Executor.Perform(ctx, &command.State{Now: d.kit.Clock.Now()}, command.Astray(a.Claims, a.Begun))
+	for _, a := range d.underway.Arrived() {
+		d.kit.Metrics.PodsMovesTotal.WithLabelValues("true").Add(float64(a.Landed))
+		d.kit.Metrics.PodsMovesTotal.WithLabelValues("false").Add(float64(a.Strayed))
+		if len(a.Astray) == 0 {
+			continue
+		}
+		_, err := d.o.Executor.Perform(ctx, &command.State{Now: d.kit.Clock.Now()}, command.Astray(a.Astray, a.Begun))
 		wrong = append(wrong, err)
 	}
 	return errors.Join(wrong...)
