@@ -30,6 +30,8 @@ var someReasons = map[string][]string{
 	"internal/cli/planning/gather.go":            {"Empty", "Underutilized"},
 	"internal/controller/disruption/evaluate.go": {"Empty", "Underutilized"},
 	"internal/rolloutpace/rollout.go":            {"Empty", "Underutilized"},
+	// Drifted nodes are replaced, also where a buffer has to buy afterwards.
+	"core/decide/buffer.go": {"Drifted"},
 	// Only consolidation waits for a better moment, and must save something.
 	"core/wait/wait.go":         {"Drifted", "Empty"},
 	"internal/command/judge.go": {"Drifted", "Empty"},

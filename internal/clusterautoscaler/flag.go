@@ -95,7 +95,7 @@ var fates = map[string]fate{
 	"max-total-unready-percentage":            {Changed, "a group is unhealthy with more than three nodes and more than 45 % not Ready; " + noGroupSays},
 	"force-delete-*":                          {Needless, "it has no effect on AWS"},
 	"aws-use-static-instance-list":            {Changed, "instance types are read from EC2, and a list is built in"},
-	"expendable-pods-priority-cutoff":         {Lost, "pods get nodes whatever their priority"},
+	"expendable-pods-priority-cutoff":         {Lost, "pods of every priority get nodes"},
 	"new-pod-scale-up-delay":                  {Changed, "settings.batchIdleDuration and batchMaxDuration say how long pods are gathered"},
 	"pending-pods-batching-timeout":           {Changed, "settings.batchIdleDuration and batchMaxDuration say how long pods are gathered"},
 	"bypassed-scheduler-names":                {Lost, "pods of every scheduler are looked at, once it has found no node for them"},
