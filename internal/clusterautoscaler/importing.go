@@ -70,7 +70,7 @@ func (r Result) Complete() bool {
 func Import(d *appsv1.Deployment, priorities *corev1.ConfigMap) (Result, error) {
 	command, is := CommandOf(d)
 	if !is {
-		return Result{}, fmt.Errorf("Deployment %s/%s does not run Cluster Autoscaler: no container has its image or its command", d.Namespace, d.Name)
+		return Result{}, fmt.Errorf("the Deployment %s/%s does not run Cluster Autoscaler: no container has its image or its command", d.Namespace, d.Name)
 	}
 	r := Result{Namespace: d.Namespace, Deployment: d.Name, Replicas: 1, Values: values(command)}
 	if d.Spec.Replicas != nil {
