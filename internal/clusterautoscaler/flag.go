@@ -28,6 +28,8 @@ const (
 	byPrice     = "the cheapest way to place the pods decides, over pools and groups together"
 	forPools    = "for pools: "
 	noGroupSays = "no setting of a group says that"
+	pauses      = "consolidateAfter counts for each node of a pool or group; no pause counts for all"
+	budgets     = "spec.disruption.budgets of pools and NodeGroups, each its own"
 	ownLease    = "Tenon has a Lease of its own, karpenter-leader-election; --leader-election-name names another"
 	ownMetrics  = "Tenon serves /metrics and probes on ports of its own: the chart's controller.metrics and healthProbe"
 	everyPass   = "Tenon decides when something changes, and asks for all nodes of a decision at once"
@@ -58,25 +60,25 @@ var fates = map[string]fate{
 	"gpu-total":                   {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
 	"enforce-node-group-min-size": {Lost, "a group below its minimum is left to AWS, which brings it up itself"},
 	"scale-up-from-zero":          {Needless, "a group of size 0 grows when its next node is known: condition TemplateKnown"},
-	"max-node-provision-time":     {Changed, "a node that is asked for counts as coming for 15 minutes; " + noGroupSays},
+	"max-node-provision-time":     {Changed, "instances may take 15 minutes; the tag maxnodeprovisiontime of a group counts"},
 	"max-node-startup-time":       {Changed, "a node that is not Ready counts as coming for 15 minutes; " + noGroupSays},
-	"*node-group-backoff*":        {Changed, "how long a group rests after a failure is not set"},
+	"*node-group-backoff*":        {Changed, "a group whose instances do not come rests for 5 minutes, doubling to 30; that is not set"},
 
-	"scale-down-unneeded-time":                {Changed, forPools + "spec.disruption.consolidateAfter"},
+	"scale-down-unneeded-time":                {Changed, "spec.disruption.consolidateAfter of pools and NodeGroups, 10m for groups if it is not set; the tag scaledownunneededtime of a group counts"},
 	"scale-down-unready-time":                 {Changed, forPools + "the feature gate NodeRepair, 30 minutes after a node is not Ready"},
 	"scale-down-unready-enabled":              {Changed, forPools + "the feature gate NodeRepair"},
 	"scale-down-utilization-threshold":        {Lost, "a node goes if that saves money, however full it is"},
 	"scale-down-gpu-utilization-threshold":    {Lost, "a node goes if that saves money, however full it is"},
 	"ignore-daemonsets-utilization":           {Needless, "a node goes if that saves money, and pods of DaemonSets never keep it"},
 	"ignore-mirror-pods-utilization":          {Needless, "a node goes if that saves money, and static pods never keep it"},
-	"scale-down-enabled":                      {Changed, forPools + "a budget of nodes: \"0\" for the reasons Empty and Underutilized"},
-	"scale-down-delay-after-add":              {Changed, forPools + "consolidateAfter counts for each node; no pause counts for all"},
-	"scale-down-delay-after-delete":           {Changed, forPools + "consolidateAfter counts for each node; no pause counts for all"},
-	"scale-down-delay-after-failure":          {Changed, forPools + "consolidateAfter counts for each node; no pause counts for all"},
+	"scale-down-enabled":                      {Changed, "spec.disruption of pools and NodeGroups: consolidateAfter: Never keeps the nodes"},
+	"scale-down-delay-after-add":              {Changed, pauses},
+	"scale-down-delay-after-delete":           {Changed, pauses},
+	"scale-down-delay-after-failure":          {Changed, pauses},
 	"scale-down-delay-type-local":             {Needless, "consolidateAfter counts for each node"},
-	"max-scale-down-parallelism":              {Changed, forPools + "spec.disruption.budgets, each its own"},
-	"max-drain-parallelism":                   {Changed, forPools + "spec.disruption.budgets, each its own"},
-	"max-empty-bulk-delete":                   {Changed, forPools + "spec.disruption.budgets, each its own"},
+	"max-scale-down-parallelism":              {Changed, budgets},
+	"max-drain-parallelism":                   {Changed, budgets},
+	"max-empty-bulk-delete":                   {Changed, budgets},
 	"max-graceful-termination-sec":            {Changed, forPools + "spec.template.spec.terminationGracePeriod, which ends pods when it is over; Cluster Autoscaler lets the node stay"},
 	"skip-nodes-with-system-pods":             {Lost, "pods of kube-system are moved like others; karpenter.sh/do-not-disrupt on a pod keeps it"},
 	"skip-nodes-with-local-storage":           {Lost, "pods with local storage are moved like others; karpenter.sh/do-not-disrupt on a pod keeps it"},
