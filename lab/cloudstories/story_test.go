@@ -57,13 +57,11 @@ func (s *story) end() {
 	if s.Failed() {
 		s.describe()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), long)
-	defer cancel()
 	for _, kinds := range [][]client.ObjectList{
 		{&appsv1.DeploymentList{}}, {&v1.PodList{}, &karpenterv1.NodePoolList{}},
 		{&karpenterv1.NodeClaimList{}, &v1.NodeList{}}, {&awsv1.EC2NodeClassList{}},
 	} {
-		s.removeAll(ctx, kinds...)
+		s.removeAll(kinds...)
 	}
 	for _, i := range s.aws.Instances(s) {
 		if i.Alive() {
@@ -74,10 +72,9 @@ func (s *story) end() {
 
 // removeAll deletes all objects of some kinds, one by one as a burst of hundreds is too much for one
 // request, and waits until they are gone.
-func (s *story) removeAll(ctx context.Context, lists ...client.ObjectList) {
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for {
+func (s *story) removeAll(lists ...client.ObjectList) {
+	s.Helper()
+	s.Eventually("clean up", func(ctx context.Context) (bool, string) {
 		var left []string
 		for _, list := range lists {
 			n, err := s.removeEach(ctx, list)
@@ -85,16 +82,8 @@ func (s *story) removeAll(ctx context.Context, lists ...client.ObjectList) {
 				left = append(left, fmt.Sprintf("%d %T, %v", n, list, err))
 			}
 		}
-		if len(left) == 0 {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			s.Errorf("clean up: these do not go: %v", left)
-			return
-		case <-ticker.C:
-		}
-	}
+		return len(left) == 0, fmt.Sprintf("these do not go: %v", left)
+	})
 }
 
 func (s *story) removeEach(ctx context.Context, list client.ObjectList) (left int, err error) {

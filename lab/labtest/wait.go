@@ -32,6 +32,15 @@ func pause(waited time.Duration) time.Duration {
 	return min(max(waited/pollPatient, pollEvery), pollSeldom)
 }
 
+// A machine under tests may stand still for minutes, which says nothing about the product. So a wait's limit is counted
+// in what its own checks and pauses should take: a check counts at most checkTakes, and a pause as long as it was asked
+// for. What is stuck answers checks at once, and fails in time. Not even a machine that stands still is awaited for
+// more than patient times the limit.
+const (
+	checkTakes = 2 * time.Second
+	patient    = 4
+)
+
 // Eventually waits until a condition holds. The condition also describes the present state, and a failing
 // test prints its last description.
 func (l *Lab) Eventually(t testing.TB, what string, condition func(context.Context) (done bool, stands string)) {
@@ -39,13 +48,14 @@ func (l *Lab) Eventually(t testing.TB, what string, condition func(context.Conte
 	l.EventuallyWithin(t, Within, what, condition)
 }
 
-// EventuallyWithin is Eventually with another limit.
+// EventuallyWithin is Eventually with another limit. It may also be called when a test cleans up.
 func (l *Lab) EventuallyWithin(t testing.TB, within time.Duration, what string, condition func(context.Context) (done bool, stands string)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patient*within)
 	defer cancel()
-	stands, begun := "it was never looked at", time.Now()
+	stands, waited := "it was never looked at", time.Duration(0)
 	for {
+		begun := time.Now()
 		done, now := condition(ctx)
 		if done {
 			return
@@ -53,7 +63,9 @@ func (l *Lab) EventuallyWithin(t testing.TB, within time.Duration, what string, 
 		if ctx.Err() == nil {
 			stands = now // a check that was cut short describes nothing
 		}
-		if sleep(ctx, pause(time.Since(begun))) != nil {
+		next := pause(waited)
+		waited += min(time.Since(begun), checkTakes) + next
+		if waited > within || sleep(ctx, next) != nil {
 			t.Fatalf("%s: not within %s; %s", what, within, stands)
 		}
 	}

@@ -98,27 +98,15 @@ func got[T any](value T, err error) func(testing.TB) T {
 // end deletes the groups, whose instances go with them.
 func (s *story) end() {
 	s.aws.Mend(s)
-	ctx, cancel := context.WithTimeout(context.Background(), within)
-	defer cancel()
 	for name := range s.groups {
-		if _, err := s.eks.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: sdk.String(cluster), NodegroupName: &name}); err != nil {
+		if _, err := s.eks.DeleteNodegroup(context.Background(), &eks.DeleteNodegroupInput{ClusterName: sdk.String(cluster), NodegroupName: &name}); err != nil {
 			s.Errorf("delete node group %s: %v", name, err)
 		}
 	}
-	ticker := time.NewTicker(200 * time.Millisecond)
-	defer ticker.Stop()
-	for {
+	s.Eventually("clean up: the node groups go", func(ctx context.Context) (bool, string) {
 		left, err := s.eks.ListNodegroups(ctx, &eks.ListNodegroupsInput{ClusterName: sdk.String(cluster)})
-		if err == nil && len(left.Nodegroups) == 0 {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			s.Errorf("clean up: node groups are left: %+v, %v", left, err)
-			return
-		case <-ticker.C:
-		}
-	}
+		return err == nil && len(left.Nodegroups) == 0, fmt.Sprintf("%+v, %v", left, err)
+	})
 }
 
 // size is what bounds a group, and its desired size.

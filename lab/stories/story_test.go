@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
@@ -59,11 +58,11 @@ func (s *story) end() {
 			s.Errorf("clean up: %v", err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, labtest.Within)
-	defer cancel()
-	if err := s.awaitEnd(ctx, mine); err != nil {
-		s.Error(err)
-	}
+	s.Eventually("clean up: the story's nodes go", func(ctx context.Context) (bool, string) {
+		claims, nodes := &karpenterv1.NodeClaimList{}, &v1.NodeList{}
+		err := errors.Join(s.Lab.Client.List(ctx, claims, mine), s.Lab.Client.List(ctx, nodes, mine))
+		return err == nil && len(claims.Items)+len(nodes.Items) == 0, fmt.Sprintf("%d Nodes, NodeClaims %+v, %v", len(nodes.Items), claims.Items, err)
+	})
 	if onAWS() {
 		if denied := s.Lab.AWS(s).Denied(s); len(denied) > 0 {
 			s.Errorf("the controller's IAM policies deny what it does: %v", denied)
@@ -72,27 +71,6 @@ func (s *story) end() {
 	for _, object := range s.leftover {
 		if err := client.IgnoreNotFound(s.Lab.Client.Delete(ctx, object)); err != nil {
 			s.Errorf("clean up: %v", err)
-		}
-	}
-}
-
-// awaitEnd waits until none of the story's machines is left.
-func (s *story) awaitEnd(ctx context.Context, mine client.ListOption) error {
-	claims, nodes := &karpenterv1.NodeClaimList{}, &v1.NodeList{}
-	ticker := time.NewTicker(200 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		err := errors.Join(s.Lab.Client.List(ctx, claims, mine), s.Lab.Client.List(ctx, nodes, mine))
-		if err != nil {
-			return fmt.Errorf("clean up: %w", err)
-		}
-		if len(claims.Items)+len(nodes.Items) == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("clean up: %d NodeClaims and %d Nodes do not go: %+v", len(claims.Items), len(nodes.Items), claims.Items)
-		case <-ticker.C:
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
@@ -53,8 +52,7 @@ func (s *story) mine() client.MatchingLabels { return client.MatchingLabels{stor
 
 // end removes what the story made, and waits until its nodes are gone, which every story checks.
 func (s *story) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), long)
-	defer cancel()
+	ctx := context.Background()
 	if s.Failed() {
 		s.describe(ctx)
 	}
@@ -64,18 +62,11 @@ func (s *story) end() {
 	s.clear(ctx, &v1.Pod{}, here, client.GracePeriodSeconds(0))
 	s.clear(ctx, &karpenterv1.NodePool{}, s.mine())
 	s.clear(ctx, &karpenterv1.NodeClaim{}, s.mine())
-	left := 0
-	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+	s.Eventually("clean up: the story's nodes go", func(ctx context.Context) (bool, string) {
 		claims, nodes := &karpenterv1.NodeClaimList{}, &v1.NodeList{}
-		if err := errors.Join(s.Lab.Client.List(ctx, claims, s.mine()), s.Lab.Client.List(ctx, nodes, s.mine())); err != nil {
-			return false, err
-		}
-		left = len(claims.Items) + len(nodes.Items)
-		return left == 0, nil
+		err := errors.Join(s.Lab.Client.List(ctx, claims, s.mine()), s.Lab.Client.List(ctx, nodes, s.mine()))
+		return err == nil && len(claims.Items)+len(nodes.Items) == 0, fmt.Sprintf("%d NodeClaims, %d Nodes, %v", len(claims.Items), len(nodes.Items), err)
 	})
-	if err != nil {
-		s.Errorf("clean up: %d claims and nodes do not go: %v", left, err)
-	}
 	s.clear(ctx, &awsv1.EC2NodeClass{}, s.mine())
 }
 
