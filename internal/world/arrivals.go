@@ -1,6 +1,7 @@
 package world
 
 import (
+	"maps"
 	"time"
 
 	"tenon/core/order"
@@ -54,17 +55,24 @@ func (w *World) expect(begun time.Time, places []Place) *arrivals {
 // each command only once.
 func (d *Disruptions) Arrived() []Arrived {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	awaited := maps.Clone(d.arrivals)
+	d.mu.Unlock()
 	var out []Arrived
-	for _, id := range order.Keys(d.arrivals) {
-		a := d.arrivals[id]
-		if !d.world.arrived(id, a) {
-			continue
+	for _, id := range order.Keys(awaited) {
+		if d.world.arrived(id, awaited[id]) && d.forgetArrivals(id) {
+			out = append(out, d.world.compare(awaited[id]))
 		}
-		delete(d.arrivals, id)
-		out = append(out, d.world.compare(a))
 	}
 	return out
+}
+
+// forgetArrivals reports whether the moves of a command were still awaited.
+func (d *Disruptions) forgetArrivals(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, awaited := d.arrivals[id]
+	delete(d.arrivals, id)
+	return awaited
 }
 
 // arrived reports whether all pods of a command were evicted, and their successors had time to be bound.

@@ -24,6 +24,7 @@ import (
 type Disruptions struct {
 	world *World
 
+	// mu comes after the world's own lock: what holds it calls nothing of the world but its clock.
 	mu       sync.Mutex
 	all      map[string]*Underway // by the command's ID
 	past     map[string]time.Time // when commands were over: caches may still show them
