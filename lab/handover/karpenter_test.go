@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,9 +21,10 @@ import (
 )
 
 // TestNodesOfKarpenterStay hands over a fleet as Karpenter leaves it: with hashes of an earlier version,
-// without any annotation of ours, and with one node marked in the middle of a consolidation. Tenon takes
-// over and replaces no node, updates the hashes of claims, removes the mark, and leaves no finalizer of
-// its own, so that Karpenter could continue. A deleted claim takes its machine with it.
+// without any annotation of ours, with one node marked in the middle of a consolidation, and with another that has drifted, in the
+// middle of a roll-out that its budget holds. Tenon takes over and replaces no node, updates the hashes of claims but for that of the
+// drifted one, removes the mark, and leaves no finalizer of its own, so that Karpenter could continue. When the budget
+// allows it, Tenon continues the roll-out. A deleted claim takes its machine with it.
 func TestNodesOfKarpenterStay(t *testing.T) {
 	lab := labtest.Start(t)
 	forgetLeader(t, lab)
@@ -45,7 +48,7 @@ func TestNodesOfKarpenterStay(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	marked := leaveAsKarpenter(t, lab)
+	marked, drifted := leaveAsKarpenter(t, lab)
 	before, bought := machines(cloud), cloud.Cloud.Bought()
 	next := start(t, lab, cloud, "next")
 	awaitLeader(t, lab, holder, next)
@@ -55,19 +58,32 @@ func TestNodesOfKarpenterStay(t *testing.T) {
 			return false, err.Error()
 		}
 		isMark := func(t v1.Taint) bool { return t.Key == "karpenter.sh/disrupted" }
-		stale := strings.Join(staleClaims(ctx, t, lab), " ")
+		stale := strings.Join(staleClaims(ctx, t, lab, drifted), " ")
 		return stale == "" && !slices.ContainsFunc(node.Spec.Taints, isMark), fmt.Sprintf("stale: %s, taints: %v", stale, node.Spec.Taints)
 	})
 	settled(t, lab, cloud)
 	if after := machines(cloud); !slices.Equal(before, after) || cloud.Cloud.Bought() != bought {
 		t.Errorf("machines before %v, after %v; %d were bought, then %d", before, after, bought, cloud.Cloud.Bought())
 	}
+	rollOn(t, lab, drifted)
+	lab.AwaitPods(t, namespace, "app=inflate", few, labtest.PodReady)
 	endOne(t, lab, cloud)
 }
 
+// rollOn opens the budget, and waits until the drifted claim is gone.
+func rollOn(t *testing.T, lab *labtest.Lab, drifted string) {
+	t.Helper()
+	open := pool(t)
+	text := []byte(`{"spec":{"disruption":{"budgets":[{"nodes":"1"}]}}}`)
+	if err := lab.Client.Patch(t.Context(), open, client.RawPatch(types.MergePatchType, text)); err != nil {
+		t.Fatal(err)
+	}
+	lab.AwaitGone(t, &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: drifted}})
+}
+
 // leaveAsKarpenter takes from all objects what only Tenon writes, stamps them as a former release of Karpenter did, and
-// marks one node as its consolidation does. It returns that node.
-func leaveAsKarpenter(t *testing.T, lab *labtest.Lab) string {
+// marks one node as its consolidation does and another one's claim as drifted. It returns that node and that claim.
+func leaveAsKarpenter(t *testing.T, lab *labtest.Lab) (marked, drifted string) {
 	t.Helper()
 	claims, nodes := &karpenterv1.NodeClaimList{}, &v1.NodeList{}
 	for _, list := range []client.ObjectList{claims, nodes} {
@@ -83,6 +99,13 @@ func leaveAsKarpenter(t *testing.T, lab *labtest.Lab) string {
 	for i := range nodes.Items {
 		former(t, lab, &nodes.Items[i], nodes.Items[i].Annotations, nil)
 	}
+	rolled := claims.Items[1].DeepCopy()
+	conditions := rolled.Conditions(time.Now())
+	conditions.SetTrueBecause(karpenterv1.ConditionDrifted, "NodePoolDrifted", "")
+	rolled.Status.Conditions = conditions.List()
+	if err := lab.Client.Status().Patch(t.Context(), rolled, client.MergeFrom(&claims.Items[1])); err != nil {
+		t.Fatal(err)
+	}
 	name := claims.Items[0].Status.NodeName
 	node := &v1.Node{}
 	if err := lab.Client.Get(t.Context(), client.ObjectKey{Name: name}, node); err != nil {
@@ -93,7 +116,7 @@ func leaveAsKarpenter(t *testing.T, lab *labtest.Lab) string {
 	if err := lab.Client.Patch(t.Context(), changed, client.MergeFrom(node)); err != nil {
 		t.Fatal(err)
 	}
-	return name
+	return name, rolled.Name
 }
 
 // former changes the annotations of an object: it removes ours, and sets the given ones.
@@ -117,16 +140,19 @@ func former(t *testing.T, lab *labtest.Lab, object client.Object, has map[string
 	}
 }
 
-// staleClaims returns the claims with another hash than their pool has, or with a finalizer that
-// Karpenter would not remove.
-func staleClaims(ctx context.Context, t *testing.T, lab *labtest.Lab) (stale []string) {
+// staleClaims returns the claims with another hash than they should have, which is that of their pool or, if they drifted, what they
+// had, or with a finalizer that Karpenter would not remove.
+func staleClaims(ctx context.Context, t *testing.T, lab *labtest.Lab, drifted string) (stale []string) {
 	t.Helper()
 	claims := &karpenterv1.NodeClaimList{}
 	if err := lab.Client.List(ctx, claims); err != nil {
 		t.Fatal(err)
 	}
-	want := pool(t).Hash()
 	for _, c := range claims.Items {
+		want := pool(t).Hash()
+		if c.Name == drifted {
+			want = "1"
+		}
 		stamped := c.Annotations[karpenterv1.AnnotationNodePoolHash] == want && c.Annotations[karpenterv1.AnnotationNodePoolHashVersion] == karpenterv1.NodePoolHashVersion
 		if !stamped || !slices.Equal(c.Finalizers, []string{"karpenter.sh/termination"}) {
 			stale = append(stale, fmt.Sprintf("%s %v %v", c.Name, c.Annotations, c.Finalizers))
