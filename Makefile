@@ -93,14 +93,14 @@ race: ## Run the tests of packages with goroutines under the race detector
 # count, not a time: go test fails at the end of a time if an input is still running then.
 FUZZTIME ?= 3000x
 
+# Two at a time: half of the time goes into linking, which uses one core.
 .PHONY: fuzz
 fuzz: ## Fuzz each parser and translation FUZZTIME (3000x) times
-	@mkdir -p bin
-	@status=0; for module in . lab; do \
-		while IFS=: read -r file target; do \
-			(cd $$module && $(GO) test ./$$(dirname $$file) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x >$(CURDIR)/bin/fuzz.log 2>&1) && echo "fuzz: $$target passed" || { cat $(CURDIR)/bin/fuzz.log; status=1; }; \
-		done < <(cd $$module && git grep -oE 'func Fuzz[A-Za-z]+' -- '*_test.go' $$([ $$module = . ] && echo ':!lab' ':!bench') | sed 's/func //'); \
-	done; exit $$status
+	@for module in . lab; do \
+		(cd $$module && git grep -oE 'func Fuzz[A-Za-z]+' -- '*_test.go' $$([ $$module = . ] && echo ':!lab' ':!bench') | sed "s|^|$$module |; s|:func | |"); \
+	done | xargs -P 2 -L 1 bash -c 'log=$$(mktemp); trap "rm -f $$log" EXIT; cd $$0 && \
+		if $(GO) test ./$$(dirname $$1) -run "^$$" -fuzz "^$$2$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x >$$log 2>&1; \
+		then echo "fuzz: $$2 passed"; else cat $$log; exit 1; fi'
 
 .PHONY: lint
 lint: bin/tools/staticcheck ## Check formatting, vet, staticcheck, and that generated files are current

@@ -1,5 +1,7 @@
 // Command scale runs a workload in the simulation, scales it down, and prints what its fleet costs beside
-// the lower bound. The same flags give the same run.
+// the lower bound. The same flags give the same run. What follows "--" are flags of the product:
+//
+//	go run ./sim/cmd/scale -workload purchase -- --feature-gates SpotToSpotConsolidation=true
 package main
 
 import (
@@ -37,6 +39,7 @@ func run(args []string, out, errs io.Writer) int {
 	if flags.Parse(args) != nil {
 		return 2
 	}
+	o.Arguments = flags.Args()
 	o.Say = func(format string, args ...any) { fmt.Fprintf(errs, format+"\n", args...) }
 	if *detail {
 		o.Log = func(line string) { fmt.Fprintln(errs, line) }
