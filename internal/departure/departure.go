@@ -44,7 +44,7 @@ type Departure struct {
 func Read(ctx context.Context, r client.Reader, node *corev1.Node, now time.Time) (Departure, error) {
 	d := Departure{Node: node, State: drain.State{Now: now}}
 	var err error
-	if d.Claim, err = lookup.ClaimOf(ctx, r, node.Spec.ProviderID); err != nil {
+	if d.Claim, err = lookup.ClaimOf(ctx, r, node); err != nil {
 		return d, err
 	}
 	if d.State.Deadline, err = Deadline(d.Claim); err != nil {

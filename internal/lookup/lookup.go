@@ -8,6 +8,7 @@ package lookup
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -169,13 +170,22 @@ func ClaimsOf(ctx context.Context, r client.Reader, providerID string) ([]*karpe
 	return claims(ctx, r, claimProvider, providerID)
 }
 
-// ClaimOf finds the claim of a machine. Nil means that there is none, or that there are several.
-func ClaimOf(ctx context.Context, r client.Reader, providerID string) (*karpenterv1.NodeClaim, error) {
-	found, err := ClaimsOf(ctx, r, providerID)
+// ClaimOf finds the claim of a node's machine. Nil means that there is none, or that there are several, or
+// that the claim has another node: what a kubelet writes as its provider ID may be another node's.
+func ClaimOf(ctx context.Context, r client.Reader, node *corev1.Node) (*karpenterv1.NodeClaim, error) {
+	found, err := ClaimsOf(ctx, r, node.Spec.ProviderID)
 	if err != nil || len(found) != 1 {
 		return nil, err
 	}
-	return found[0], nil
+	claim := found[0]
+	if claim.Status.NodeName == "" || claim.Status.NodeName == node.Name {
+		return claim, nil
+	}
+	nodes, err := NodesOf(ctx, r, node.Spec.ProviderID)
+	if err != nil || slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name == claim.Status.NodeName }) {
+		return nil, err
+	}
+	return claim, nil
 }
 
 // ClaimsIn lists the claims of a pool.

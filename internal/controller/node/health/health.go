@@ -104,7 +104,7 @@ func (c *controller) gather(ctx context.Context, r client.Reader, key reconcile.
 	if node.DeletionTimestamp != nil || !departure.Managed(c.description, node) {
 		return nil, nil, nil
 	}
-	claim, err := lookup.ClaimOf(ctx, c.Client, node.Spec.ProviderID)
+	claim, err := lookup.ClaimOf(ctx, c.Client, node)
 	if err != nil || claim == nil || claim.DeletionTimestamp != nil {
 		return nil, nil, err
 	}

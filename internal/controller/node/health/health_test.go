@@ -256,3 +256,19 @@ func (p nothingIsIll) Describe() cloud.Description {
 	d.Repairs = nil
 	return d
 }
+
+// A kubelet that writes another machine's provider ID on its Node, and then that it is ill, has nothing
+// replaced.
+func TestANodeWithAnothersProviderIDIsNotRepaired(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, "general", 3)
+	var node corev1.Node
+	w.Get("node-0", &node)
+	forged := node.DeepCopy()
+	forged.Name, forged.UID, forged.ResourceVersion = "node-forged", "", ""
+	w.Must(w.API.Create(t.Context(), forged))
+	w.falls("forged", "Ready", corev1.ConditionFalse, time.Hour)
+	if w.Run(w.c, "node-forged"); w.Claim("0").DeletionTimestamp != nil {
+		t.Error("the claim of the other node goes")
+	}
+}

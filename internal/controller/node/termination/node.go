@@ -20,7 +20,7 @@ import (
 
 // deleteClaim makes the claim of a node go with it, as after `kubectl delete node`.
 func (c *controller) deleteClaim(ctx context.Context, node *corev1.Node) error {
-	claim, err := lookup.ClaimOf(ctx, c.Client, node.Spec.ProviderID)
+	claim, err := lookup.ClaimOf(ctx, c.Client, node)
 	if err != nil || claim == nil || claim.DeletionTimestamp != nil {
 		return err
 	}

@@ -89,6 +89,38 @@ func (w *fixture) said(part string) bool {
 
 const tainted = "karpenter.sh/disrupted:NoSchedule"
 
+// A kubelet writes another machine's provider ID, and the finalizer, on its own new Node. When that Node is
+// deleted, it goes, and the other node keeps its claim and its machine.
+func TestANodeWithAnothersProviderIDTakesNothingAlong(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, memory.Options{})
+	forged := w.node.DeepCopy()
+	forged.Name, forged.UID, forged.ResourceVersion = "forged", "", ""
+	w.Must(w.API.Create(t.Context(), forged))
+	w.Delete(forged)
+	for range 20 {
+		last := w.Run(w.c, forged.Name)
+		if last == reconcile.Never {
+			break
+		}
+		w.Clock.Step(last.After)
+	}
+	if w.Get(forged.Name, &corev1.Node{}) {
+		t.Error("the forged node stays")
+	}
+	if w.Claim("c").DeletionTimestamp != nil {
+		t.Error("the claim of the other node goes")
+	}
+	if n := len(w.Far.Instances()); n != 1 {
+		t.Errorf("%d machines are left, want one", n)
+	}
+	// The claim's own node takes its claim along as before.
+	w.Delete(w.node)
+	if w.run(1); w.Claim("c").DeletionTimestamp == nil {
+		t.Error("the claim stays although its node goes")
+	}
+}
+
 // A node without pods goes through all steps, and its claim is deleted with it.
 func TestKubectlDeleteNode(t *testing.T) {
 	t.Parallel()
