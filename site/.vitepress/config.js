@@ -23,6 +23,10 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
     config(markdown) {
       links(markdown, copied)
+      // Generated pages begin with a comment for editors, which would be shown because HTML is not rendered.
+      markdown.core.ruler.before('normalize', 'comment', (state) => {
+        state.src = state.src.replace(/^<!--.*?-->\n/s, '')
+      })
       // The highlighter does not know the language of Prometheus.
       markdown.core.ruler.push('languages', (state) => {
         for (const token of state.tokens) if (token.info === 'promql') token.info = 'txt'
