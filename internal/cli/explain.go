@@ -69,7 +69,7 @@ Exit status: 0, or 1 when there is no such object or the input was wrong.`,
 			return err
 		}
 		if number != 0 {
-			p, err := recorded(cmd.Context(), journalSource(from), number)
+			p, err := recorded(cmd.Context(), readJournal(w, from), number)
 			if err != nil {
 				return explainUnreachable(err, from)
 			}

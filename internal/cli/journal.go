@@ -91,7 +91,7 @@ func runJournal(ctx context.Context, w Env, o journalOptions) error {
 	if !slices.Contains(journalOutputs, o.output) {
 		return fmt.Errorf("unknown output format %q; use %s", o.output, strings.Join(journalOutputs, ", "))
 	}
-	tail, told := journal.NewTail(journalSource(o.from), 0), telling{outcomes: map[int64]int{}}
+	tail, told := journal.NewTail(readJournal(w, o.from), 0), telling{outcomes: map[int64]int{}}
 	for {
 		if err := tail.Read(ctx); err != nil {
 			return explainUnreachable(err, o.from)
@@ -251,7 +251,7 @@ when every pod has a place with it, 2 when some has none; 1 when the journal cou
 		}
 		same := true
 		for _, arg := range args {
-			r := replayer{ctx: cmd.Context(), out: w.Out, json: o.output == "json", save: save}
+			r := replayer{ctx: cmd.Context(), env: w, json: o.output == "json", save: save}
 			if err := r.replay(arg, o.from); err != nil {
 				return err
 			}

@@ -16,6 +16,35 @@ import (
 	"tenon/internal/testing/randomcluster"
 )
 
+// A line that is cut off is warned of once by each command that reads the journal, which goes on with all others.
+func TestACutOffLineIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "export.jsonl")
+	text := `{"seq":1,"decision":{"at":"2026-11-25T10:00:00Z","by":"provisioner","woke":"a test"}}
+{"seq":2,"decision":{"at":"2026-11-25T10:00
+{"seq":3,"decision":{"at":"2026-11-25T10:00:02Z","by":"provisioner","woke":"a test"}}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const warning = ": lines that cannot be read, such as one that was cut off: 1; all others are read\n"
+	for name, tc := range map[string]struct {
+		args []string
+		out  string
+		errs string
+	}{
+		"journal":       {[]string{"journal", "--from", file}, "a test", "warning: " + file + warning},
+		"replay":        {[]string{"replay", file}, "decision 3", "warning: " + file + warning},
+		"shadow report": {[]string{"shadow", "report", "--journal", file}, "", "warning: " + file + warning + "error: " + file + " has no report: a controller with --mode=shadow records one\n"},
+	} {
+		var out, errs bytes.Buffer
+		cli.Run(t.Context(), tc.args, cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }})
+		if errs.String() != tc.errs || !strings.Contains(out.String(), tc.out) {
+			t.Errorf("%s: wrote %q and %q", name, out.String(), errs.String())
+		}
+	}
+}
+
 // The journal is listed, filtered and exported, and what was exported is replayed.
 func TestJournalAndReplay(t *testing.T) {
 	t.Parallel()
@@ -66,7 +95,7 @@ func TestJournalAndReplay(t *testing.T) {
 		"a time that cannot be read":    {[]string{"journal", "--since", "yesterday"}, 1, "is neither a time"},
 		"a format that there is not":    {[]string{"journal", "--from", folder, "-o", "xml"}, 1, "unknown output format"},
 		"a controller that is not on":   {[]string{"journal", "--from", "http://127.0.0.1:1"}, 1, "ask for the journal"},
-		"a file that is not a journal":  {[]string{"replay", "journal_test.go"}, 1, "is not a journal"},
+		"a file that is not a journal":  {[]string{"replay", "journal.go"}, 1, "is not a journal"},
 	} {
 		status, text, problem := run(tc.args...)
 		if status != tc.status || !strings.Contains(text+problem, tc.want) || tc.want == "" && text != "" {

@@ -15,7 +15,7 @@ import (
 // replayer makes decisions again.
 type replayer struct {
 	ctx   context.Context
-	out   io.Writer
+	env   Env
 	json  bool
 	save  string // where the snapshot is written; empty is nowhere
 	other int    // how many are not the same
@@ -25,9 +25,9 @@ type replayer struct {
 func (r *replayer) replay(arg, from string) error {
 	number, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil {
-		return r.all(journal.File(arg), 0)
+		return r.all(readJournal(r.env, arg), 0)
 	}
-	return explainUnreachable(r.all(journalSource(from), number), from)
+	return explainUnreachable(r.all(readJournal(r.env, from), number), from)
 }
 
 // all repeats all decisions of a source, or the one with a number.
@@ -59,10 +59,10 @@ func (o *replayOptions) whatIf(ctx context.Context, w Env, arg string, tried pla
 	if o.output != "text" && o.output != "json" {
 		return fmt.Errorf("unknown output format %q; use text or json", o.output)
 	}
-	source, from := journalSource(o.from), o.from
+	source, from := readJournal(w, o.from), o.from
 	number, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil {
-		source, from = journal.File(arg), arg
+		source, from = readJournal(w, arg), arg
 	}
 	entries, err := journal.Entries(ctx, source)
 	if err != nil {
@@ -116,8 +116,8 @@ func (r *replayer) one(source journal.Source, e *journal.Entry) error {
 		r.other++
 	}
 	if r.json {
-		return encoded(r.out, out)
+		return encoded(r.env.Out, out)
 	}
-	_, err = fmt.Fprintln(r.out, out)
+	_, err = fmt.Fprintln(r.env.Out, out)
 	return err
 }

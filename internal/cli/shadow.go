@@ -56,7 +56,9 @@ journal has no report.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ask := func(ctx context.Context) (shadow.Report, error) { return askShadow(ctx, url) }
 			if from != "" {
-				ask = func(ctx context.Context) (shadow.Report, error) { return recordedShadow(ctx, from) }
+				ask = func(ctx context.Context) (shadow.Report, error) {
+					return recordedShadow(ctx, readJournal(w, from), from)
+				}
 			}
 			report, err := ask(cmd.Context())
 			if err != nil {
@@ -72,8 +74,8 @@ journal has no report.`,
 	return cmd
 }
 
-func recordedShadow(ctx context.Context, from string) (shadow.Report, error) {
-	report, err := journal.Comparison(ctx, journalSource(from))
+func recordedShadow(ctx context.Context, source journal.Source, from string) (shadow.Report, error) {
+	report, err := journal.Comparison(ctx, source)
 	if err == nil && report.Looks == 0 {
 		err = fmt.Errorf("%s has no report: a controller with --mode=shadow records one", from)
 	}

@@ -25,7 +25,8 @@ type Entry struct {
 
 // Source is a journal that can be read: one that grows in this process, a folder, or a file.
 type Source interface {
-	// Lines hands out decisions, outcomes and starts with a number above after, in order.
+	// Lines hands out decisions, outcomes and starts with a number above after, in order, and between them which
+	// lines are broken.
 	Lines(ctx context.Context, after int64, each func(Line) error) error
 	// Contents writes the snapshot with a digest, as a file that snapshot.Read reads.
 	Contents(ctx context.Context, digest string, w io.Writer) error
@@ -152,8 +153,8 @@ func (f File) Lines(_ context.Context, after int64, each func(Line) error) error
 	defer file.Close()
 	found := false
 	err = Read(file, all, func(l Line) error {
-		found = true
-		if l.Seq <= after {
+		found = found || !l.Broken
+		if l.Seq <= after && !l.Broken {
 			return nil
 		}
 		return each(l)

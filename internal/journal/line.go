@@ -23,6 +23,8 @@ type Line struct {
 	// that has them.
 	Snapshot *Contents `json:"snapshot,omitempty"`
 	Part     *Part     `json:"part,omitempty"`
+	// Broken says that a line stood here that cannot be read, as one that was cut off.
+	Broken bool `json:"broken,omitempty"`
 }
 
 // Start is a controller that begins to record.

@@ -243,8 +243,8 @@ func (s *store) extent() []piece {
 // all is below every number, that of lines without one included.
 const all = -1
 
-// Read reads lines with a number above one. A line that was cut off, or that is of a program to come, is
-// left out.
+// Read reads lines with a number above one. Of a line that was cut off it says only that; one that is of a
+// program to come is left out.
 func Read(r io.Reader, after int64, each func(Line) error) error {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -255,7 +255,10 @@ func Read(r io.Reader, after int64, each func(Line) error) error {
 			continue
 		}
 		l := Line{}
-		if json.Unmarshal(line, &l) != nil || l == (Line{}) || l.Seq <= after {
+		if len(bytes.TrimSpace(line)) > 0 && json.Unmarshal(line, &l) != nil {
+			l = Line{Broken: true}
+		}
+		if l == (Line{}) || l.Seq <= after && !l.Broken {
 			continue
 		}
 		if err := each(l); err != nil {
