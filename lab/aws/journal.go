@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -14,7 +15,20 @@ type Call struct {
 	Region    string        `json:"region"`
 	Service   string        `json:"service"`
 	Operation string        `json:"operation"`
-	Code      string        `json:"code,omitempty"` // the error's code; empty if there was none
+	Resource  string        `json:"resource,omitempty"` // the Auto Scaling group or the instance that the call names alone
+	Code      string        `json:"code,omitempty"`     // the error's code; empty if there was none
+}
+
+// resourceOf returns the Auto Scaling group or the instance that the parameters of a call name alone.
+func resourceOf(in any) string {
+	parameters := reflect.Indirect(reflect.ValueOf(in))
+	for _, field := range reflect.VisibleFields(parameters.Type()) {
+		name := field.Tag.Get("query")
+		if (name == "AutoScalingGroupName" || name == "InstanceId") && field.Type.Kind() == reflect.String {
+			return parameters.FieldByIndex(field.Index).String()
+		}
+	}
+	return ""
 }
 
 // remembered is how many calls a journal keeps in full. Counts continue beyond that.

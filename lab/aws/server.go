@@ -148,7 +148,11 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) serve(w http.ResponseWriter, h *http.Request) {
 	arrived := s.clock.Now()
 	call, err := s.router.Parse(h)
-	call.Permit = func(in any) error { return s.guard.permit(call, in) }
+	var resource string
+	call.Permit = func(in any) error {
+		resource = resourceOf(in)
+		return s.guard.permit(call, in)
+	}
 	call.RequestID = s.config.Resources.Seed.UUID("request", strconv.FormatInt(s.requests.Add(1), 10))
 	var verdict fault.Verdict
 	if err == nil {
@@ -161,7 +165,7 @@ func (s *Server) serve(w http.ResponseWriter, h *http.Request) {
 	switch {
 	case err != nil:
 	case verdict.Drop:
-		s.note(call, arrived, "connection closed")
+		s.note(call, resource, arrived, "connection closed")
 		panic(http.ErrAbortHandler) // net/http closes the connection and says nothing
 	case verdict.Error != nil:
 		err = verdict.Error
@@ -169,10 +173,10 @@ func (s *Server) serve(w http.ResponseWriter, h *http.Request) {
 		answer, err = call.Do()
 	}
 	if verdict.Lose {
-		s.note(call, arrived, "answer lost")
+		s.note(call, resource, arrived, "answer lost")
 		panic(http.ErrAbortHandler)
 	}
-	s.note(call, arrived, codeOf(err))
+	s.note(call, resource, arrived, codeOf(err))
 	call.Reply(w, answer, err)
 }
 
@@ -201,8 +205,8 @@ func codeOf(err error) string {
 	return "InternalError"
 }
 
-func (s *Server) note(c *wire.Call, arrived time.Time, code string) {
-	s.calls.add(Call{Time: arrived, Took: s.clock.Since(arrived), Account: c.Account, Region: c.Region, Service: c.Service.Name, Operation: c.Operation, Code: code})
+func (s *Server) note(c *wire.Call, resource string, arrived time.Time, code string) {
+	s.calls.add(Call{Time: arrived, Took: s.clock.Since(arrived), Account: c.Account, Region: c.Region, Service: c.Service.Name, Operation: c.Operation, Resource: resource, Code: code})
 	s.config.Log.Debug("call", "service", c.Service.Name, "operation", c.Operation, "region", c.Region, "code", code)
 }
 

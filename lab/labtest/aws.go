@@ -20,7 +20,8 @@ type AWSCall struct {
 	Time      time.Time `json:"time"`
 	Service   string    `json:"service"`
 	Operation string    `json:"operation"`
-	Code      string    `json:"code"` // of the error
+	Resource  string    `json:"resource"` // the Auto Scaling group or the instance that the call names alone
+	Code      string    `json:"code"`     // of the error
 }
 
 // AWSInstance is an instance that exists or existed.

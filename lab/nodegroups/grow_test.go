@@ -21,17 +21,16 @@ func TestGroupsGrow(t *testing.T) {
 	s.group("watched", "t3.large", "a", size{0, 0, 5})
 	s.shown()
 	s.awaitSizes(map[string]int32{"mixed": 1, "two": 1})
-	s.aws.ForgetCalls(t)
 
-	s.deploy("one", "one", 3)
+	s.deploy("one", 3, "one")
 	s.Running("one", 3)
 	s.awaitSizes(map[string]int32{"one": 3})
 	if n := s.changes(); n != 1 {
 		t.Errorf("%d writes for three pods that came together, want 1", n)
 	}
 
-	s.deploy("mixed", "mixed", 4)
-	s.deploy("two", "two", 3)
+	s.deploy("mixed", 4, "mixed")
+	s.deploy("two", 3, "two")
 	s.Running("mixed", 4)
 	s.Running("two", 3)
 	s.awaitSizes(map[string]int32{"one": 3, "mixed": 4, "two": 3, "watched": 0})
@@ -68,7 +67,7 @@ func (s *story) belong(apps map[string]string) {
 			if err := s.Lab.Client.Get(s.Context(), client.ObjectKey{Name: pods.Items[i].Spec.NodeName}, node); err != nil {
 				s.Fatal(err)
 			}
-			if want := tenonv1alpha1.ObjectName(s.groups[group]); node.Labels[groupLabel] != group || node.Annotations[tenonv1alpha1.AnnotationGroup] != want {
+			if want := tenonv1alpha1.ObjectName(s.groups[group]); node.Labels[groupLabel] != s.named(group) || node.Annotations[tenonv1alpha1.AnnotationGroup] != want {
 				s.Errorf("pod %s is on %s of %q, %v", pods.Items[i].Name, node.Name, node.Labels[groupLabel], node.Annotations)
 			}
 		}
@@ -83,7 +82,7 @@ func TestAForeignSizeIsKept(t *testing.T) {
 	s.shown()
 	s.awaitSizes(map[string]int32{"web": 1})
 	s.desire("web", 3)
-	s.deploy("web", "web", 5)
+	s.deploy("web", 5, "web")
 	s.Running("web", 5)
 	s.awaitSizes(map[string]int32{"web": 5})
 	o, _ := s.object("web")
@@ -95,7 +94,7 @@ func TestARestartDoublesNothing(t *testing.T) {
 	s := tell(t)
 	s.native("web", "m5.large", "a", size{0, 0, 10})
 	s.shown()
-	s.deploy("web", "web", 4)
+	s.deploy("web", 4, "web")
 	s.Eventually("instances are asked for", func(context.Context) (bool, string) {
 		n := *s.described("web").DesiredCapacity
 		return n > 0, fmt.Sprint(n)

@@ -9,6 +9,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
@@ -20,38 +21,30 @@ func (s *story) soon(name, nodes string) {
 		fmt.Sprintf(`{"spec":{"disruption":{"consolidateAfter":"5s","budgets":[{"nodes":%q}]}}}`, nodes))
 }
 
-// ended counts the instances that AWS was told to end.
-func (s *story) ended() int {
-	s.Helper()
-	n := 0
-	for _, call := range s.aws.Calls(s) {
-		if call.Operation == "TerminateInstanceInAutoScalingGroup" && call.Code == "" {
-			n++
-		}
-	}
-	return n
-}
-
 // Nodes that nothing needs go, down to the minimum of the group, each ended once and the size with it.
 func TestGroupsShrink(t *testing.T) {
 	s := tell(t)
 	s.native("web", "m5.large", "a", size{1, 1, 8})
 	s.shown()
 	s.soon("web", "100%")
-	s.deploy("web", "web", 4)
+	s.deploy("web", 4, "web")
 	s.Running("web", 4)
 	s.awaitSizes(map[string]int32{"web": 4})
-	s.aws.ForgetCalls(t)
+	written := s.changes()
+	var instances []string
+	for _, i := range s.described("web").Instances {
+		instances = append(instances, *i.InstanceId)
+	}
 	s.Scale("web", 2)
 	s.Running("web", 2)
 	s.awaitSizes(map[string]int32{"web": 2})
 	s.Scale("web", 0)
 	s.awaitSizes(map[string]int32{"web": 1})
-	if ended, written := s.ended(), s.changes(); ended != 3 || written != 0 {
+	if ended, written := s.calls("TerminateInstanceInAutoScalingGroup", instances), s.changes()-written; ended != 3 || written != 0 {
 		t.Errorf("%d instances were ended and the size written %d times, want 3 and 0", ended, written)
 	}
 	var nodes v1.NodeList
-	if err := s.Lab.Client.List(t.Context(), &nodes); err != nil || len(nodes.Items) != 1 {
+	if err := s.Lab.Client.List(t.Context(), &nodes, client.MatchingLabels{groupLabel: s.named("web")}); err != nil || len(nodes.Items) != 1 {
 		t.Errorf("%d nodes, want 1: %v", len(nodes.Items), err)
 	}
 }
@@ -61,7 +54,7 @@ func TestAGroupIsDrained(t *testing.T) {
 	s := tell(t)
 	s.native("web", "m5.large", "a", size{0, 0, 8})
 	s.shown()
-	s.deploy("web", "", 3)
+	s.deploy("web", 3, "web", "big")
 	s.Running("web", 3)
 	s.Create(&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "web"}, Spec: policyv1.PodDisruptionBudgetSpec{
 		MinAvailable: &intstr.IntOrString{IntVal: 2}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},

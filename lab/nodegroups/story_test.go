@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,14 +37,15 @@ const (
 	within = 4 * time.Minute
 )
 
-// story is one test that has the lab to itself.
+// story is one test. All have the lab together, so the names of a story's node groups end in its namespace, and its pods
+// name the groups on which they may be.
 type story struct {
 	labtest.Story
 	aws     labtest.AWS
 	scaling *autoscaling.Client
 	eks     *eks.Client
 	subnets map[string]string // by the letter of the zone
-	groups  map[string]string // Auto Scaling groups, by the name of their node group
+	groups  map[string]string // Auto Scaling groups, by the name that the story gives their node group
 	own     map[string]bool   // those that Tenon may change
 }
 
@@ -52,7 +54,8 @@ const groupLabel = "eks.amazonaws.com/nodegroup"
 
 func tell(t *testing.T) *story {
 	t.Helper()
-	lab := labtest.Start(t)
+	t.Parallel()
+	lab := labtest.Share(t)
 	config := sdk.Config{
 		Region: "us-west-2", BaseEndpoint: sdk.String(endpoint(t, lab)),
 		Credentials: sdk.CredentialsProviderFunc(func(context.Context) (sdk.Credentials, error) {
@@ -95,19 +98,17 @@ func got[T any](value T, err error) func(testing.TB) T {
 	}
 }
 
-// end deletes the groups, whose instances go with them.
+// end deletes the groups, whose instances go with them. Nothing waits for that: no other story has their names.
 func (s *story) end() {
-	s.aws.Mend(s)
 	for name := range s.groups {
-		if _, err := s.eks.DeleteNodegroup(context.Background(), &eks.DeleteNodegroupInput{ClusterName: sdk.String(cluster), NodegroupName: &name}); err != nil {
+		if _, err := s.eks.DeleteNodegroup(context.Background(), &eks.DeleteNodegroupInput{ClusterName: sdk.String(cluster), NodegroupName: sdk.String(s.named(name))}); err != nil {
 			s.Errorf("delete node group %s: %v", name, err)
 		}
 	}
-	s.Eventually("clean up: the node groups go", func(ctx context.Context) (bool, string) {
-		left, err := s.eks.ListNodegroups(ctx, &eks.ListNodegroupsInput{ClusterName: sdk.String(cluster)})
-		return err == nil && len(left.Nodegroups) == 0, fmt.Sprintf("%+v, %v", left, err)
-	})
 }
+
+// named is the name of a node group in EKS, and the value of groupLabel on its nodes.
+func (s *story) named(name string) string { return name + "-" + s.Namespace }
 
 // size is what bounds a group, and its desired size.
 type size struct{ least, desired, most int32 }
@@ -120,7 +121,7 @@ func (s *story) group(name, instanceTypes, zones string, n size) {
 		subnets = append(subnets, s.subnets[zone])
 	}
 	in := &eks.CreateNodegroupInput{
-		ClusterName: sdk.String(cluster), NodegroupName: &name, NodeRole: sdk.String("arn:aws:iam::000000000001:role/KarpenterNodeRole-" + cluster),
+		ClusterName: sdk.String(cluster), NodegroupName: sdk.String(s.named(name)), NodeRole: sdk.String("arn:aws:iam::000000000001:role/KarpenterNodeRole-" + cluster),
 		Subnets: subnets, InstanceTypes: strings.Split(instanceTypes, ","),
 		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: &n.least, MaxSize: &n.most, DesiredSize: &n.desired},
 	}
@@ -128,7 +129,7 @@ func (s *story) group(name, instanceTypes, zones string, n size) {
 		in.NodeRole = &entries.AccessEntries[0]
 	}
 	got(s.eks.CreateNodegroup(s.Context(), in))(s)
-	made := got(s.eks.DescribeNodegroup(s.Context(), &eks.DescribeNodegroupInput{ClusterName: sdk.String(cluster), NodegroupName: &name}))(s)
+	made := got(s.eks.DescribeNodegroup(s.Context(), &eks.DescribeNodegroupInput{ClusterName: sdk.String(cluster), NodegroupName: sdk.String(s.named(name))}))(s)
 	s.groups[name] = *made.Nodegroup.Resources.AutoScalingGroups[0].Name
 }
 
@@ -203,20 +204,25 @@ func (s *story) awaitSizes(wanted map[string]int32) {
 	})
 }
 
-// changes counts the writes of a group's size that AWS was asked for.
+// changes counts the writes of the size of the story's groups that AWS was asked for.
 func (s *story) changes() int {
+	return s.calls("SetDesiredCapacity", slices.Collect(maps.Values(s.groups)))
+}
+
+// calls counts the calls of an operation on some resources that succeeded.
+func (s *story) calls(operation string, on []string) int {
 	s.Helper()
 	n := 0
 	for _, call := range s.aws.Calls(s) {
-		if call.Operation == "SetDesiredCapacity" && call.Code == "" {
+		if call.Operation == operation && call.Code == "" && slices.Contains(on, call.Resource) {
 			n++
 		}
 	}
 	return n
 }
 
-// deploy makes pods of which one fits on a machine with two processors. With a group they have to be there.
-func (s *story) deploy(app, group string, replicas int32) {
+// deploy makes pods of which one fits on a machine with two processors, and which have to be in one of some groups.
+func (s *story) deploy(app string, replicas int32, groups ...string) {
 	s.Helper()
 	labels := map[string]string{"app": app}
 	pod := v1.PodSpec{
@@ -225,17 +231,26 @@ func (s *story) deploy(app, group string, replicas int32) {
 			Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1"), v1.ResourceMemory: resource.MustParse("1Gi")},
 		}}},
 	}
-	if group != "" {
-		pod.NodeSelector = map[string]string{groupLabel: group}
+	in := v1.NodeSelectorRequirement{Key: groupLabel, Operator: v1.NodeSelectorOpIn}
+	for _, group := range groups {
+		in.Values = append(in.Values, s.named(group))
 	}
+	pod.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{
+		NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{in}}},
+	}}}
 	s.Create(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: app}, Spec: appsv1.DeploymentSpec{
 		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
 	}})
 }
 
+// killing is held by the story that kills the controller, until it runs again.
+var killing sync.Mutex
+
 // kill ends the controller at once, and waits until the lab has started it again.
 func (s *story) kill() {
 	s.Helper()
+	killing.Lock()
+	defer killing.Unlock()
 	before := s.controller()
 	if err := syscall.Kill(before.Pid, syscall.SIGKILL); err != nil {
 		s.Fatalf("kill the controller: %v", err)
