@@ -23,6 +23,9 @@ import (
 // replacements and on the nodes that take pods, and a pod that was moved is not moved again for a while.
 const AnnotationRearranged = "tenon.sh/rearranged"
 
+// AnnotationScaleDownDisabled is Cluster Autoscaler's. On a node the value "true" says what do-not-disrupt does.
+const AnnotationScaleDownDisabled = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+
 // Life is what matters of a node, its claim, or both when it may be given up.
 func (t *Translator) Life(node *corev1.Node, claim *karpenterv1.NodeClaim) snapshot.Life {
 	return view{t: t, node: node, claim: claim}.life()
@@ -32,7 +35,7 @@ func (t *Translator) Life(node *corev1.Node, claim *karpenterv1.NodeClaim) snaps
 func (v view) life() snapshot.Life {
 	var out snapshot.Life
 	if v.node != nil {
-		out.Protected = v.node.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true"
+		out.Protected = v.node.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true" || v.node.Annotations[AnnotationScaleDownDisabled] == "true"
 		out.Unready = v.unready()
 	}
 	out.Unborn = v.node == nil

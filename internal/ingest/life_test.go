@@ -57,6 +57,19 @@ func TestLifeOfNodes(t *testing.T) {
 	}
 }
 
+// Cluster Autoscaler's annotation on a node protects it too, if it says so.
+func TestScaleDownIsDisabled(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{"true": true, "false": false, "": false} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{"cluster-autoscaler.kubernetes.io/scale-down-disabled": value}}}
+		objects := &ingest.Objects{}
+		objects.Add(node)
+		if got := ingest.Build(objects, fromFiles(t)).Nodes[0].Life.Protected; got != want {
+			t.Errorf("%q protects: %t, want %t", value, got, want)
+		}
+	}
+}
+
 // A node that was chosen counts until its removal has begun, whichever of the marks is seen
 // first: the taint may be there before the claim says why. Found by the simulation.
 func TestMarkedNodesCount(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// Protection is what a pod's annotation do-not-disrupt says. The zero value is none.
+// Protection is what a pod's annotation do-not-disrupt says, or Cluster Autoscaler's safe-to-evict. The zero value is none.
 type Protection struct {
-	// Forever is the value "true".
+	// Forever is the value "true", or safe-to-evict "false".
 	Forever bool
 	// For is a positive duration, counted from the start of the pod.
 	For time.Duration
@@ -22,8 +22,15 @@ type Protection struct {
 	Wrong string
 }
 
-// ProtectionOf reads a pod's annotation.
+// AnnotationSafeToEvict is Cluster Autoscaler's. The value "false" protects a pod as do-not-disrupt "true" does, on all
+// nodes; other values lift what only Cluster Autoscaler lays down.
+const AnnotationSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+
+// ProtectionOf reads a pod's annotations. Of two that contradict each other the one that protects holds.
 func ProtectionOf(pod *corev1.Pod) Protection {
+	if pod.Annotations[AnnotationSafeToEvict] == "false" {
+		return Protection{Forever: true}
+	}
 	text, said := pod.Annotations[karpenterv1.AnnotationDoNotDisrupt]
 	if !said || text == "true" {
 		return Protection{Forever: said}

@@ -46,7 +46,13 @@ func deletedAt(d time.Duration) change {
 func phase(is corev1.PodPhase) change { return func(p *corev1.Pod) { p.Status.Phase = is } }
 
 func protected(value string) change {
-	return func(p *corev1.Pod) { p.Annotations = map[string]string{"karpenter.sh/do-not-disrupt": value} }
+	return func(p *corev1.Pod) { metav1.SetMetaDataAnnotation(&p.ObjectMeta, "karpenter.sh/do-not-disrupt", value) }
+}
+
+func safe(value string) change {
+	return func(p *corev1.Pod) {
+		metav1.SetMetaDataAnnotation(&p.ObjectMeta, "cluster-autoscaler.kubernetes.io/safe-to-evict", value)
+	}
 }
 
 func tolerates(t corev1.Toleration) change {
@@ -92,6 +98,10 @@ func TestWhatAPodIsToItsNode(t *testing.T) {
 		"protected for a minute, but never started": {pod(protected("1m"), unstarted), "active reschedulable drainable awaited"},
 		"protected by a value that says nothing":    {pod(protected("yes")), "active reschedulable drainable awaited evictable disruptable"},
 		"protected by a negative duration":          {pod(protected("-5m")), "active reschedulable drainable awaited evictable disruptable"},
+		"not safe to evict":                         {pod(safe("false")), "active reschedulable drainable awaited"},
+		"not safe to evict, for a minute":           {pod(safe("false"), protected("1m")), "active reschedulable drainable awaited"},
+		"safe to evict":                             {pod(safe("true")), "active reschedulable drainable awaited evictable disruptable"},
+		"safe to evict, but protected":              {pod(safe("true"), protected("true")), "active reschedulable drainable awaited"},
 		"explicitly not protected":                  {pod(protected("false")), "active reschedulable drainable awaited evictable disruptable"},
 	}
 	for name, tc := range cases {

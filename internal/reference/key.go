@@ -13,6 +13,7 @@ import (
 	"tenon/internal/departure"
 	"tenon/internal/ingest"
 	"tenon/internal/market/publication"
+	"tenon/internal/podpolicy"
 	"tenon/internal/rolloutpace"
 	"tenon/internal/savings"
 	"tenon/internal/surge"
@@ -66,6 +67,8 @@ func Keys() []Key {
 		{Label, karpenterv1.LabelExcludeFromBalancers, "nodes", byTenon, "the node is going away: load balancers send it nothing new"},
 
 		{Annotation, karpenterv1.AnnotationDoNotDisrupt, "pods, nodes, claims, a pool's template", byYou, "`true`, or a duration on a pod: no [disruption](disruption.md) that can wait takes the node or the node of the pod"},
+		{Annotation, podpolicy.AnnotationSafeToEvict, "pods", byYou, "`false`: the same as `karpenter.sh/do-not-disrupt: \"true\"`. Other values say nothing to Tenon"},
+		{Annotation, ingest.AnnotationScaleDownDisabled, "nodes", byYou, "`true`: the same as `karpenter.sh/do-not-disrupt: \"true\"`"},
 		{Annotation, surge.Annotation, "the pod template of a Deployment", byYou, "`true`: a [replacement](draining.md) has to be Ready before a pod goes"},
 		onPools(karpenterv1.AnnotationNodePrice, "what each node costs beyond its machine, in dollars an hour ([pools](pools.md))"),
 		onPools(karpenterv1.AnnotationPriceCeiling, "how many times the price of the cheapest machine a node may cost while that machine is out of stock ([pools](pools.md))"),

@@ -18,6 +18,7 @@ import (
 	"tenon/internal/command"
 	"tenon/internal/ingest"
 	"tenon/internal/owner"
+	"tenon/internal/podpolicy"
 	"tenon/internal/savings"
 )
 
@@ -139,7 +140,7 @@ func podOf(o *corev1.Pod) *Pod {
 	if v := o.Annotations[karpenterv1.AnnotationDoNotDisrupt]; v != "" && v != "false" {
 		p.Flags = append(p.Flags, "do-not-disrupt")
 	}
-	if o.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false" {
+	if o.Annotations[podpolicy.AnnotationSafeToEvict] == "false" {
 		p.Flags = append(p.Flags, "not safe-to-evict")
 	}
 	p.Why, p.Teller = waits(o)

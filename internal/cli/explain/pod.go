@@ -153,7 +153,7 @@ func (e *explainer) onExisting(pod snapshot.PodIndex) bool {
 // standing says what keeps a pod, and with it its node.
 func (e *explainer) standing(pod *snapshot.Pod) {
 	if pod.Tie.Holds(e.s.Now) {
-		e.a.say("protected", "it has the annotation do-not-disrupt%s: its node is not given up", until(pod.Tie.Until))
+		e.a.say("protected", `it has the annotation do-not-disrupt, or safe-to-evict: "false"%s: its node is not given up`, until(pod.Tie.Until))
 	}
 	for _, name := range pod.Tie.Budgets {
 		for i := range e.s.Budgets {
