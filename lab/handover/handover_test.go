@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/pprof"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -34,9 +36,19 @@ func TestTheLeaderStops(t *testing.T) {
 	handOver(t, func(leader *replica) {
 		leader.stop()
 		if err := leader.wait(t); err != nil {
-			t.Errorf("the leader ended with %v", err)
+			t.Errorf("the leader ended with %v; what still runs:\n%s", err, running(t))
 		}
 	})
+}
+
+// running is what the goroutines of this process do: the ones that did not end are among them.
+func running(t *testing.T) string {
+	t.Helper()
+	var text strings.Builder
+	if err := pprof.Lookup("goroutine").WriteTo(&text, 1); err != nil {
+		t.Error(err)
+	}
+	return text.String()
 }
 
 // The leader loses the API server and keeps the cloud: it ends when its Lease has run out, and the

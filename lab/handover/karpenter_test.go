@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,10 @@ func rollOn(t *testing.T, lab *labtest.Lab, drifted string) {
 	lab.AwaitGone(t, &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: drifted}})
 }
 
+// formerHash is the hash of the claim that drifted before the handover. Its pool has another one, or
+// Tenon would rightly find that the claim has not drifted.
+const formerHash = "0"
+
 // leaveAsKarpenter takes from all objects what only Tenon writes, stamps them as a former release of Karpenter did, and
 // marks one node as its consolidation does and another one's claim as drifted. It returns that node and that claim.
 func leaveAsKarpenter(t *testing.T, lab *labtest.Lab) (marked, drifted string) {
@@ -94,7 +99,11 @@ func leaveAsKarpenter(t *testing.T, lab *labtest.Lab) (marked, drifted string) {
 	old := map[string]any{karpenterv1.AnnotationNodePoolHash: "1", karpenterv1.AnnotationNodePoolHashVersion: "v2"}
 	former(t, lab, pool(t), nil, old)
 	for i := range claims.Items {
-		former(t, lab, &claims.Items[i], claims.Items[i].Annotations, old)
+		stamp := maps.Clone(old)
+		if i == 1 {
+			stamp[karpenterv1.AnnotationNodePoolHash] = formerHash
+		}
+		former(t, lab, &claims.Items[i], claims.Items[i].Annotations, stamp)
 	}
 	for i := range nodes.Items {
 		former(t, lab, &nodes.Items[i], nodes.Items[i].Annotations, nil)
@@ -151,7 +160,7 @@ func staleClaims(ctx context.Context, t *testing.T, lab *labtest.Lab, drifted st
 	for _, c := range claims.Items {
 		want := pool(t).Hash()
 		if c.Name == drifted {
-			want = "1"
+			want = formerHash
 		}
 		stamped := c.Annotations[karpenterv1.AnnotationNodePoolHash] == want && c.Annotations[karpenterv1.AnnotationNodePoolHashVersion] == karpenterv1.NodePoolHashVersion
 		if !stamped || !slices.Equal(c.Finalizers, []string{"karpenter.sh/termination"}) {
