@@ -55,6 +55,7 @@ func canonical(s *Snapshot) *Snapshot {
 	}
 	out.Templates = append([]Template(nil), s.Templates...)
 	out.Daemons = append([]Daemon(nil), s.Daemons...)
+	out.Gated = append([]Gated(nil), s.Gated...)
 	out.Budgets = append([]Budget(nil), s.Budgets...)
 	out.Nodes = append([]Node(nil), s.Nodes...)
 	for i := range out.Nodes {

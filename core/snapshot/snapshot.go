@@ -28,6 +28,8 @@ type Snapshot struct {
 	Templates []Template `json:"templates"`
 	Pods      []Pod      `json:"pods"`
 	Daemons   []Daemon   `json:"daemons,omitempty"`
+	// Gated pods are not among Pods; by namespace and name.
+	Gated []Gated `json:"gated,omitempty"`
 	// Budgets bound the evictions of the pods that refer to them; by namespace and name.
 	Budgets []Budget `json:"budgets,omitempty"`
 	// Buffers are room that is to be kept free; by namespace and name.

@@ -167,6 +167,8 @@ var faults = map[string]fault{
 	"an architecture that is not sold":                {pod: `nodeSelector: {kubernetes.io/arch: s390x}`, code: "LabelsIncompatible", want: "kubernetes.io/arch In [s390x]"},
 	"a node beside pods that there are not":           {pod: `affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: db}}}]}}`, code: "Affinity", want: "make the pod's pod affinity on kubernetes.io/hostname a preference"},
 	"huge pages that no machine has":                  {pod: `DEVICE hugepages-2Mi`, code: "InsufficientRoom", want: "hugepages-2Mi"},
+	"a scheduling gate":                               {pod: `schedulingGates: [{name: example.com/quota}]`, code: "SchedulingGated", want: "held by the scheduling gate example.com/quota"},
+	"two scheduling gates":                            {pod: `schedulingGates: [{name: example.com/quota}, {name: example.com/licence}]`, code: "SchedulingGated", want: "held by the scheduling gates example.com/quota, example.com/licence: until they are removed"},
 	"a pool that is being deleted":                    {spec: `GONE`, code: "NoPools", want: "deleted"},
 	"a node with the annotation do-not-disrupt":       {others: strings.ReplaceAll(faultyNode, "NOTE", `karpenter.sh/do-not-disrupt: "true"`), ask: "node/node-1", code: "NodeProtected", want: "do-not-disrupt"},
 	"a pod with the annotation do-not-disrupt":        {others: strings.ReplaceAll(strings.ReplaceAll(faultyNode, "PODNOTE", `karpenter.sh/do-not-disrupt: "true"`), "NOTE", ""), ask: "node/node-1", code: "PodProtected", want: "default/resident"},

@@ -202,10 +202,13 @@ func CompareNodes(a, b snapshot.Node) int {
 
 // addPods adds pods, replicas and daemons, and the templates that they need.
 func (b *builder) addPods() {
-	b.out.Pods, b.out.Daemons = make([]snapshot.Pod, 0, len(b.pods)), nil
+	b.out.Pods, b.out.Daemons, b.out.Gated = make([]snapshot.Pod, 0, len(b.pods)), nil, nil
 	havePods, live := populated{map[owner.Ref]bool{}, map[key]bool{}}, map[owner.Ref]*corev1.Pod{}
 	for _, pod := range b.pods {
 		b.addPod(pod)
+		if gated, is := Gated(pod); is {
+			b.out.Gated = append(b.out.Gated, gated)
+		}
 		b.noteOwner(pod, havePods, live)
 	}
 	if b.addReplicas(havePods) {

@@ -62,6 +62,18 @@ func (t *Translator) isPending(pod *corev1.Pod) bool {
 	return t.options.Files || t.options.Unjudged && isForeseeable(pod)
 }
 
+// Gated returns what holds a pod that no scheduler may look at yet. The result is false for all others.
+func Gated(pod *corev1.Pod) (snapshot.Gated, bool) {
+	if len(pod.Spec.SchedulingGates) == 0 || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || isTerminal(pod) {
+		return snapshot.Gated{}, false
+	}
+	out := snapshot.Gated{Namespace: namespaceOf(pod), Name: pod.Name}
+	for _, gate := range pod.Spec.SchedulingGates {
+		out.Gates = append(out.Gates, gate.Name)
+	}
+	return out, true
+}
+
 // isForeseeable tells pods whose scheduler will do what our rules say. Another scheduler
 // may have rules of its own, and a pod of high priority may take the room of others,
 // which only the scheduler decides.

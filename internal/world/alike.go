@@ -7,7 +7,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// alike reports whether two snapshots agree in everything except the pods, the time and what waits. The
+// alike reports whether two snapshots agree in everything that a decision looks at, except the pods, the time and what waits. The
 // world shares a list between snapshots while nothing in it has changed, so only the parts that are
 // rebuilt every time are compared. Two different lists with equal contents may count as different.
 func alike(a, b *snapshot.Snapshot) bool {

@@ -84,7 +84,7 @@ func TestSameTimeAside(t *testing.T) {
 	if p := reader.Picture(moment); !p.Same || p.Snapshot.Waiting.Arrivals.Moving.IsZero() {
 		t.Error("what waits makes another picture, or is not in it")
 	}
-	if n := reflect.TypeFor[snapshot.Snapshot]().NumField(); n != 11 {
+	if n := reflect.TypeFor[snapshot.Snapshot]().NumField(); n != 12 { // Gated is not compared: no decision depends on it
 		t.Errorf("a snapshot has %d fields: is the new one compared?", n)
 	}
 }

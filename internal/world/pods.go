@@ -1,6 +1,8 @@
 package world
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +24,7 @@ type podState struct {
 	count     map[owner.Ref]int              // pods by ReplicaSet
 	singles   map[owner.Ref]map[key]struct{} // pods to be replaced before they go, by ReplicaSet
 	ending    map[key]struct{}               // bound pods that are being deleted
+	gated     map[key]snapshot.Gated         // pods that scheduling gates hold
 	held      map[string]time.Time           // by UID: pods that wait for other pods of their workload to end, until when
 	dirty     map[key]struct{}               // to be translated again
 	list      pages
@@ -31,7 +34,7 @@ func newPodState() podState {
 	return podState{
 		all: map[key]*corev1.Pod{}, on: map[string]map[key]struct{}{},
 		waiting: map[key]time.Time{}, waitingBy: map[owner.Ref]int{}, count: map[owner.Ref]int{},
-		singles: map[owner.Ref]map[key]struct{}{}, ending: map[key]struct{}{}, dirty: map[key]struct{}{},
+		singles: map[owner.Ref]map[key]struct{}{}, ending: map[key]struct{}{}, dirty: map[key]struct{}{}, gated: map[key]snapshot.Gated{},
 	}
 }
 
@@ -166,6 +169,9 @@ func counts(pod *corev1.Pod) bool {
 func (g *podState) link(k key, pod *corev1.Pod) {
 	g.all[k] = pod
 	g.dirty[k] = struct{}{}
+	if gated, is := ingest.Gated(pod); is {
+		g.gated[k] = gated
+	}
 	set := replicaSetOf(pod)
 	if counts(pod) {
 		g.count[set]++
@@ -190,6 +196,7 @@ func (g *podState) link(k key, pod *corev1.Pod) {
 func (g *podState) unlink(k key, pod *corev1.Pod) {
 	g.dirty[k] = struct{}{}
 	delete(g.ending, k)
+	delete(g.gated, k)
 	set := replicaSetOf(pod)
 	if counts(pod) {
 		if g.count[set]--; g.count[set] <= 0 {
@@ -205,6 +212,13 @@ func (g *podState) unlink(k key, pod *corev1.Pod) {
 			delete(g.on, node)
 		}
 	}
+}
+
+// gatedPods are the pods that scheduling gates hold, by namespace and name.
+func (g *podState) gatedPods() []snapshot.Gated {
+	return slices.SortedFunc(maps.Values(g.gated), func(a, b snapshot.Gated) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
 }
 
 func (g *podState) dirtyAll() {

@@ -90,6 +90,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	w.groups.addPools(out, prices)
 	w.refresh(prices)
 	out.Buffers = w.buffers
+	out.Gated = w.pods.gatedPods()
 	out.Daemons, out.Templates = w.daemons.list, w.translator.Templates()
 	var unseen bool
 	out.Nodes, unseen = w.disruptions.show(w.groups.withUnderway(w.nodes.list, w.translator), m.Now)

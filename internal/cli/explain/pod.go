@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
@@ -13,6 +15,9 @@ import (
 
 // pod answers where a pod is, where it will be, or why it has no place.
 func (e *explainer) pod(name string) error {
+	if found, err := e.gated(name); found || err != nil {
+		return err
+	}
 	at, err := e.findPod(name)
 	if err != nil {
 		return err
@@ -39,6 +44,36 @@ func (e *explainer) pod(name string) error {
 	return nil
 }
 
+// gated answers about a pod that scheduling gates hold, unless another pod may be meant too.
+func (e *explainer) gated(name string) (bool, error) {
+	var found []*snapshot.Gated
+	for i := range e.s.Gated {
+		if g := &e.s.Gated[i]; g.Key() == name || g.Name == name {
+			found = append(found, g)
+		}
+	}
+	if len(found) == 0 {
+		return false, nil
+	}
+	other := slices.ContainsFunc(e.s.Pods, func(p snapshot.Pod) bool { return p.Name == name })
+	if len(found) > 1 || other {
+		return false, severalPods(name)
+	}
+	g := found[0]
+	e.a.Name, e.a.State, e.a.Code = g.Key(), "Gated", corev1.PodReasonSchedulingGated
+	gates, gone := "scheduling gate "+g.Gates[0], "it is"
+	if len(g.Gates) > 1 {
+		gates, gone = "scheduling gates "+strings.Join(g.Gates, ", "), "they are"
+	}
+	e.a.say("why", "held by the %s: until %s removed, the scheduler does not look at the pod and no node is bought for it", gates, gone)
+	e.a.say("remedy", "the controller that added a gate removes it from spec.schedulingGates when its condition is met")
+	return true, nil
+}
+
+func severalPods(name string) error {
+	return fmt.Errorf("there are several pods %s; write NAMESPACE/%s", name, name)
+}
+
 func (e *explainer) findPod(name string) (snapshot.PodIndex, error) {
 	var names []string
 	found := snapshot.PodIndex(-1)
@@ -46,14 +81,14 @@ func (e *explainer) findPod(name string) (snapshot.PodIndex, error) {
 		p := &e.s.Pods[i]
 		if p.Key() == name || p.Name == name {
 			if found >= 0 {
-				return 0, fmt.Errorf("there are several pods %s; write NAMESPACE/%s", name, name)
+				return 0, severalPods(name)
 			}
 			found = snapshot.PodIndex(i)
 		}
 		names = append(names, p.Key())
 	}
 	if found < 0 {
-		return 0, fmt.Errorf("%w; a plan leaves out pods that are done or being deleted, that a scheduling gate holds, or that a DaemonSet made", notFound("pod", name, names))
+		return 0, fmt.Errorf("%w; a plan leaves out pods that are done or being deleted, or that a DaemonSet made", notFound("pod", name, names))
 	}
 	return found, nil
 }
