@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"tenon/core/catalog"
 	"tenon/core/disrupt"
 	"tenon/core/plan"
 	"tenon/core/provision"
@@ -32,10 +33,15 @@ type filler struct {
 	// starved are the pools whose limits keep real pods waiting. Buffers get nothing there: no node is
 	// bought or kept for them.
 	starved map[string]bool
+	// types are what each pool may launch.
+	types map[string][]catalog.Type
 }
 
 func newFiller(s snapshot.Sorted, p *plan.Plan) *filler {
-	f := &filler{given: s, plan: p, starved: starved(p)}
+	f := &filler{given: s, plan: p, starved: starved(p), types: map[string][]catalog.Type{}}
+	for i := range s.Pools {
+		f.types[s.Pools[i].Name] = s.Catalogs[s.Pools[i].Catalog].Types
+	}
 	for _, i := range oldestFirst(s.Buffers) {
 		b := &s.Buffers[i]
 		for n := range b.Pods {
@@ -143,7 +149,7 @@ func (f *filler) settled(mark string) snapshot.Sorted {
 		put(e.Pods, e.Node)
 	}
 	for i := range f.plan.Claims {
-		n := coming(&f.plan.Claims[i], mark)
+		n := f.coming(&f.plan.Claims[i], mark)
 		s.Nodes = append(s.Nodes, n)
 		put(f.plan.Claims[i].Pods, n.Name)
 	}
@@ -168,8 +174,8 @@ func starved(p *plan.Plan) map[string]bool {
 	return out
 }
 
-// coming is the node that a claim becomes, if the cloud chooses its own offer.
-func coming(c *plan.Claim, mark string) snapshot.Node {
+// coming is the node that a claim becomes, if the cloud chooses its own offer. Limits count the most that the cloud may choose.
+func (f *filler) coming(c *plan.Claim, mark string) snapshot.Node {
 	name := mark + c.Name
 	labels := maps.Clone(c.Labels)
 	if labels == nil {
@@ -179,7 +185,7 @@ func coming(c *plan.Claim, mark string) snapshot.Node {
 	return snapshot.Node{
 		Name: name, Claim: name, Pool: c.Pool, Labels: labels, Taints: c.Taints, Capacity: c.Capacity, Allocatable: c.Allocatable,
 		InstanceType: c.Offer.InstanceType, Zone: c.Offer.Zone, CapacityType: c.Offer.CapacityType, Reservation: c.Offer.Reservation,
-		Price: c.Offer.Price,
+		Price: c.Offer.Price, Most: c.MostCapacity(f.types[c.Pool]),
 	}
 }
 
@@ -258,7 +264,7 @@ func (f *filler) without(list []plan.Disruption) snapshot.Sorted {
 			put(m.Pods, m.Node)
 		}
 		for j := range list[i].Replacements {
-			n := coming(&list[i].Replacements[j], fmt.Sprintf("%s%d-", planned, i))
+			n := f.coming(&list[i].Replacements[j], fmt.Sprintf("%s%d-", planned, i))
 			s.Nodes = append(s.Nodes, n)
 			put(list[i].Replacements[j].Pods, n.Name)
 		}

@@ -5,6 +5,7 @@
 package plan
 
 import (
+	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/reason"
 	"tenon/core/requirement"
@@ -64,6 +65,24 @@ type Claim struct {
 	Group string `json:",omitempty"`
 	// Delay is why it is not to be made now.
 	Delay Delay `json:",omitzero"`
+}
+
+// MostCapacity is, of each resource, what the largest machine has that may be launched for the claim. The types are
+// those of its pool.
+func (c *Claim) MostCapacity(types []catalog.Type) model.Resources {
+	allowed := map[string]bool{c.Offer.InstanceType: true}
+	for o := range c.Alternatives.All() {
+		allowed[o.InstanceType] = true
+	}
+	most := c.Capacity
+	for i := range types {
+		if t := &types[i]; allowed[t.Name] {
+			for j := range t.Offerings {
+				most = most.Max(t.FullCapacity(&t.Offerings[j]))
+			}
+		}
+	}
+	return most
 }
 
 // Now reports whether the claim is to be made now.

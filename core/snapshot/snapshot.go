@@ -115,6 +115,9 @@ type Node struct {
 	Taints      []model.Taint   `json:"taints,omitempty"`
 	Capacity    model.Resources `json:"capacity"`
 	Allocatable model.Resources `json:"allocatable"`
+	// Most is, of each resource, what the largest machine has that may still be launched for the claim. It is
+	// empty once it is known which one was launched. Limits count it, so that no outcome overruns them.
+	Most        model.Resources `json:"most,omitzero"`
 	Initialized bool            `json:"initialized,omitempty"`
 	// Leaving nodes are being removed: their pods need a place and they take no pod.
 	Leaving bool `json:"leaving,omitempty"`

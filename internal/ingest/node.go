@@ -82,6 +82,7 @@ func (v view) snapshot() snapshot.Node {
 		out.VolumeLimits = v.t.index.volumeLimits(v.node.Name)
 	}
 	out.Capacity, out.Allocatable = v.room()
+	out.Most = v.most()
 	out.Price = v.price(&out)
 	out.Life = v.life()
 	return out
@@ -241,6 +242,18 @@ func (v view) expected() (capacity, allocatable model.Resources) {
 	}
 	requests := resources(v.claim.Spec.Resources.Requests)
 	return requests, requests
+}
+
+// most is the most of each resource that may be launched for the claim; nothing once it is known what was launched.
+func (v view) most() model.Resources {
+	var most model.Resources
+	if v.node != nil || v.prices.Offers == nil || !resources(v.claim.Status.Capacity).IsZero() {
+		return most
+	}
+	for t, o := range Buyable(v.prices.Offers, v.requirements(), v.t.options.Vocabulary.WellKnown()) {
+		most = most.Max(t.FullCapacity(o))
+	}
+	return most
 }
 
 // price of an hour, with what the pool's nodes cost beyond their machines. Zero, which is not

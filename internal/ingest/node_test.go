@@ -211,9 +211,12 @@ func TestClaimsInFlight(t *testing.T) {
 	t.Parallel()
 	got := onlyNode(t, build(t, fromCluster(t), aPool("one", "")+claim("", "")))
 	check(t, "allocatable of the cheapest", text(got.Allocatable), "cpu=1900 memory=4294967296 pods=16")
+	check(t, "capacity of the largest, which limits count", text(got.Most), "cpu=8000 memory=17179869184 pods=64")
 	check(t, "capacity type, the only single value", got.CapacityType+got.Zone, "on-demand")
 	alone := onlyNode(t, build(t, fromCluster(t), claim("", "")))
 	check(t, "allocatable without a catalogue", text(alone.Allocatable), "cpu=1500")
+	launched := onlyNode(t, build(t, fromCluster(t), aPool("one", "")+claim("", "status:\n  capacity: {cpu: '2', memory: 4Gi}\n  allocatable: {cpu: '1', memory: 2Gi}\n")))
+	check(t, "once launched, limits count what it has", text(launched.Most), "")
 }
 
 func TestVolumeLimits(t *testing.T) {

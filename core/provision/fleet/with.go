@@ -101,21 +101,9 @@ func (f *Fleet) most(pool int, c *plan.Claim) []int64 {
 	if len(limits) == 0 {
 		return out
 	}
-	types := map[string]bool{c.Offer.InstanceType: true}
-	for o := range c.Alternatives.All() {
-		types[o.InstanceType] = true
-	}
-	first, end := f.sp.PoolMachines(pool)
-	for m := first; m < end; m++ {
-		if !types[f.sp.Machines[m].Type.Name] {
-			continue
-		}
-		for i := range limits {
-			out[i] = max(out[i], pack.Share(f.sp.Machines[m].Capacity, limits[i].Name))
-		}
-	}
+	most := c.MostCapacity(f.Snapshot.Catalogs[f.Snapshot.Pools[pool].Catalog].Types)
 	for i := range limits {
-		out[i] = max(out[i], pack.Share(c.Capacity, limits[i].Name))
+		out[i] = pack.Share(most, limits[i].Name)
 	}
 	return out
 }

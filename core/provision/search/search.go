@@ -164,12 +164,12 @@ func RemainingLimits(s *snapshot.Snapshot) [][]model.Amount {
 	return out
 }
 
-// Share is what a node takes of a limit.
+// Share is what a node takes of a limit: the most that it may have, until it is known what was launched.
 func Share(n *snapshot.Node, limit string) int64 {
 	if limit == model.Nodes {
 		return 1
 	}
-	return n.Capacity.Get(limit)
+	return max(n.Capacity.Get(limit), n.Most.Get(limit))
 }
 
 // CountPods is how many pods want a place.
