@@ -1,7 +1,7 @@
 // The site of the documents. "make site" sets VERSION, and puts what comes of it into bin/site/VERSION.
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
-import { language, links, root, sidebar, write } from './pages.js'
+import { columns, language, links, onlyCommands, root, sidebar, write } from './pages.js'
 
 const version = process.env.VERSION ?? 'dev'
 const copied = new Set()
@@ -23,6 +23,7 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
     config(markdown) {
       links(markdown, copied)
+      columns(markdown)
       // Generated pages begin with a comment for editors, which would be shown because HTML is not rendered.
       markdown.core.ruler.before('normalize', 'comment', (state) => {
         state.src = state.src.replace(/^<!--.*?-->\n/s, '')
@@ -31,10 +32,14 @@ export default defineConfig({
       markdown.core.ruler.push('languages', (state) => {
         for (const token of state.tokens) if (token.info === 'promql') token.info = 'txt'
       })
+      // A long name may be broken behind its dots and strokes, so that columns are narrow and words stay whole.
+      const inline = markdown.renderer.rules.code_inline
+      markdown.renderer.rules.code_inline = (...args) => inline(...args).replace(/(?<!<)[._/:,](?=[^\s<])/g, '$&<wbr>')
       // Code that is indented looks like code that is fenced: commands, parts of manifests, or what a command prints.
       markdown.renderer.rules.code_block = (tokens, at, options, env, self) => {
         tokens[at].info = language(tokens[at].content)
-        return self.rules.fence(tokens, at, options, env, self)
+        const html = self.rules.fence(tokens, at, options, env, self)
+        return onlyCommands(tokens[at]) ? html.replace('class="', 'class="commands ') : html
       }
     },
   },

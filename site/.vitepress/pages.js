@@ -73,8 +73,25 @@ export function write(folder, copied) {
   }
 }
 
+// columns writes the name of its column into each cell of a table, for screens that are too narrow for columns.
+export function columns(markdown) {
+  markdown.core.ruler.push('columns', (state) => {
+    let names, cell
+    state.tokens.forEach((token, at) => {
+      const text = () => state.tokens[at + 1].content.replaceAll('`', '')
+      if (token.type === 'table_open') names = []
+      if (token.type === 'th_open') names.push(text())
+      if (token.type === 'tr_open') cell = 0
+      if (token.type === 'td_open') token.attrSet('data-column', names[cell++])
+    })
+  })
+}
+
 // language of code that is indented, which names none.
 export function language(code) {
   if (/^(- )?[\w.-]+:( |$)/m.test(code.split('\n')[0])) return 'yaml'
   return /^(\(?cd|set|export|make|go|kubectl|helm|aws|eksctl|envsubst|sed|curl|npm|tenon|bin\/tenon|bin\/tenon-lab)( |$)/.test(code.replace(/^\(/, '')) ? 'sh' : 'txt'
 }
+
+// onlyCommands says whether lines of code may be wrapped. What commands print stands below them, after an empty line.
+export const onlyCommands = (code) => code.info === 'sh' && !code.content.trim().includes('\n\n')
