@@ -107,7 +107,7 @@ func (j *judge) checkNodes(d *plan.Disruption) {
 			j.f.note(Violation{Rule: PodForgotten, Node: r.Node, Detail: "the list of its pods is not what is there, in order"})
 		}
 		for _, pod := range j.on[r.Node] {
-			if tie := &j.s.Pods[pod].Tie; !j.s.Pods[pod].Terminating && tie.Holds(j.s.Now) && !waived(d, n) {
+			if j.held(j.poolOf(n), &j.s.Pods[pod]) && !waived(d, n) {
 				j.f.note(Violation{Rule: PodHeld, Pod: j.s.Pods[pod].Key(), Node: r.Node})
 			}
 		}

@@ -33,7 +33,7 @@ func (x *search) survey() {
 // asked is the node as the rules see it. What has drifted is asked about for that reason.
 func (x *search) asked(n *node) disruptable.Node {
 	return disruptable.Node{
-		Node: n.Node, Sold: sells(x.s, n.pool), Awaited: n.awaits, Forced: n.Life.Drifted != "" && n.Life.Bounded,
+		Node: n.Node, Sold: sells(x.s, n.pool), Awaited: n.awaits, Forced: n.Life.Drifted != "" && n.Life.Bounded, ScaleDown: rulesOf(x.s, n.pool),
 		Pods: func(yield func(*snapshot.Pod) bool) {
 			for _, p := range n.pods {
 				if !yield(&x.s.Pods[p]) {
@@ -42,6 +42,14 @@ func (x *search) asked(n *node) disruptable.Node {
 			}
 		},
 	}
+}
+
+// rulesOf are those of Cluster Autoscaler by which nodes of a pool go; nil if it has Tenon's own.
+func rulesOf(s *snapshot.Snapshot, pool int) *snapshot.ScaleDown {
+	if pool < 0 {
+		return nil
+	}
+	return s.Pools[pool].Rules()
 }
 
 // sells reports whether a pool is there, and has something to sell.

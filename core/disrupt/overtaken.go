@@ -71,7 +71,7 @@ func (c *Current) leaver(was *snapshot.Snapshot, d *plan.Disruption, r *plan.Rem
 		expected[was.Pods[p].UID] = true
 	}
 	asked := disruptable.Node{
-		Node: n, Pods: slices.Values(pods), Sold: sells(c.s, pool), Forced: d.Reason == plan.Drifted && n.Life.Bounded,
+		Node: n, Pods: slices.Values(pods), Sold: sells(c.s, pool), ScaleDown: rulesOf(c.s, pool), Forced: d.Reason == plan.Drifted && n.Life.Bounded,
 		Awaited: slices.ContainsFunc(pods, func(p *snapshot.Pod) bool { return p.Tie.Promised }),
 	}
 	return c.rules.Unmet(asked, func(p *snapshot.Pod) bool { return expected[p.UID] }, r.ToBegin())

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"tenon/core/drainable"
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
@@ -30,6 +31,8 @@ type Node struct {
 	Awaited bool
 	// Forced: its pods cannot hold it. That is so for drift, if the removal is bounded in time.
 	Forced bool
+	// ScaleDown are the rules of its group, if those are Cluster Autoscaler's.
+	ScaleDown *snapshot.ScaleDown
 }
 
 // Rules are what nodes are judged by at a time.
@@ -73,7 +76,7 @@ func (r Rules) Blocker(n Node) (reason.Cause, time.Time) {
 	case n.Life.Nominated.After(r.Now):
 		return reason.Cause{Code: reason.NodeNominated}, n.Life.Nominated
 	case n.Life.Protected:
-		return of(reason.NodeProtected, "")
+		return of(protection(n), "")
 	case n.Pool == "":
 		return of(reason.PoolLabelMissing, "")
 	case !n.Sold:
@@ -86,14 +89,14 @@ func (r Rules) Blocker(n Node) (reason.Cause, time.Time) {
 // else is known of it, and until when that is so. Each pod is asked alone.
 func (r Rules) Holder(n Node) (reason.Cause, time.Time) {
 	if n.Life.Protected {
-		return reason.Cause{Code: reason.NodeProtected}, time.Time{}
+		return reason.Cause{Code: protection(n)}, time.Time{}
 	}
 	if n.Forced {
 		return reason.Cause{}, time.Time{}
 	}
 	for pod := range n.Pods {
-		if !pod.Terminating && pod.Tie.Holds(r.Now) {
-			return reason.Cause{Code: reason.PodProtected, Where: pod.Key()}, pod.Tie.Until
+		if code, until := r.hold(n, pod); code != reason.None {
+			return reason.Cause{Code: code, Where: pod.Key()}, until
 		}
 	}
 	for pod := range n.Pods {
@@ -108,6 +111,33 @@ func (r Rules) Holder(n Node) (reason.Cause, time.Time) {
 		}
 	}
 	return reason.Cause{}, time.Time{}
+}
+
+// protection is the annotation that protects a node.
+func protection(n Node) reason.Code {
+	if n.Life.Kept {
+		return reason.ScaleDownDisabledAnnotation
+	}
+	return reason.NodeProtected
+}
+
+// hold is why a pod holds the node even if budgets allow its eviction: by the rules of the node's group, or by an annotation. By those rules
+// safe-to-evict does not count for every pod; it does for one that would have to be evicted nevertheless.
+func (r Rules) hold(n Node, pod *snapshot.Pod) (reason.Code, time.Time) {
+	if n.ScaleDown != nil {
+		if code, until := drainable.Holder(n.ScaleDown.Drain, pod, r.Now); code != reason.None {
+			return code, until
+		}
+	}
+	switch {
+	case pod.Terminating || !pod.Tie.Holds(r.Now):
+		return reason.None, time.Time{}
+	case !pod.Tie.Unsafe:
+		return reason.PodProtected, pod.Tie.Until
+	case n.ScaleDown != nil && !pod.Tie.Asked:
+		return reason.None, time.Time{}
+	}
+	return reason.NotSafeToEvictAnnotation, time.Time{}
 }
 
 // Unmet is why the node does not meet the first of some preconditions that it does not meet; no cause if

@@ -17,7 +17,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // node is in service in a pool that sells, with a pod that may be evicted.
 func node(change func(*disruptable.Node), pods ...snapshot.Pod) disruptable.Node {
-	pods = append(pods, pod("web", func(*snapshot.Pod) {}))
+	pods = append(pods, pod("web"))
 	list := make([]*snapshot.Pod, len(pods))
 	for i := range pods {
 		list[i] = &pods[i]
@@ -27,9 +27,11 @@ func node(change func(*disruptable.Node), pods ...snapshot.Pod) disruptable.Node
 	return n
 }
 
-func pod(name string, change func(*snapshot.Pod)) snapshot.Pod {
+func pod(name string, changes ...func(*snapshot.Pod)) snapshot.Pod {
 	p := snapshot.Pod{Namespace: "shop", Name: name, UID: name, Tie: snapshot.Tie{Returns: true, Asked: true}}
-	change(&p)
+	for _, change := range changes {
+		change(&p)
+	}
 	return p
 }
 
@@ -47,21 +49,30 @@ func TestBlocker(t *testing.T) {
 		want  reason.Cause
 		until time.Time
 	}{
-		"nothing speaks against it":     {node: node(same)},
-		"it is not ours":                {node: node(func(n *disruptable.Node) { n.Pool, n.Claim = "", "" }), want: reason.Cause{Code: reason.NotManaged}},
-		"it has not joined":             {node: node(func(n *disruptable.Node) { n.Life.Unborn = true }), want: reason.Cause{Code: reason.NodeMissing}},
-		"a disruption is under way":     {node: node(func(n *disruptable.Node) { n.Life.Underway = "Empty" }), want: reason.Cause{Code: reason.BeingDisrupted, Where: "Empty"}},
-		"it is not initialized":         {node: node(func(n *disruptable.Node) { n.Initialized = false }), want: reason.Cause{Code: reason.NotInitialized}},
-		"it is being deleted":           {node: node(func(n *disruptable.Node) { n.Leaving = true }), want: reason.Cause{Code: reason.NodeLeaving}},
-		"pods are on their way":         {node: node(func(n *disruptable.Node) { n.Awaited = true }), want: reason.Cause{Code: reason.NodeNominated}},
-		"pods were promised a place":    {node: node(func(n *disruptable.Node) { n.Life.Nominated = noon.Add(time.Minute) }), want: reason.Cause{Code: reason.NodeNominated}, until: noon.Add(time.Minute)},
-		"the promise is over":           {node: node(func(n *disruptable.Node) { n.Life.Nominated = noon })},
-		"its annotation forbids it":     {node: node(func(n *disruptable.Node) { n.Life.Protected = true }), want: reason.Cause{Code: reason.NodeProtected}},
-		"it has no label of a pool":     {node: node(func(n *disruptable.Node) { n.Pool = "" }), want: reason.Cause{Code: reason.PoolLabelMissing}},
-		"its pool is gone":              {node: node(func(n *disruptable.Node) { n.Sold = false }), want: reason.Cause{Code: reason.PoolNotFound, Where: "default"}},
-		"the first rule is told":        {node: node(func(n *disruptable.Node) { n.Initialized, n.Sold = false, false }), want: reason.Cause{Code: reason.NotInitialized}},
-		"what holds it comes last":      {node: node(func(n *disruptable.Node) { n.Sold = false }, pod("db", protect)), want: reason.Cause{Code: reason.PoolNotFound, Where: "default"}},
-		"a pod holds it in the end too": {node: node(same, pod("db", protect)), want: reason.Cause{Code: reason.PodProtected, Where: "shop/db"}},
+		"nothing speaks against it":      {node: node(same)},
+		"it is not ours":                 {node: node(func(n *disruptable.Node) { n.Pool, n.Claim = "", "" }), want: reason.Cause{Code: reason.NotManaged}},
+		"it has not joined":              {node: node(func(n *disruptable.Node) { n.Life.Unborn = true }), want: reason.Cause{Code: reason.NodeMissing}},
+		"a disruption is under way":      {node: node(func(n *disruptable.Node) { n.Life.Underway = "Empty" }), want: reason.Cause{Code: reason.BeingDisrupted, Where: "Empty"}},
+		"it is not initialized":          {node: node(func(n *disruptable.Node) { n.Initialized = false }), want: reason.Cause{Code: reason.NotInitialized}},
+		"it is being deleted":            {node: node(func(n *disruptable.Node) { n.Leaving = true }), want: reason.Cause{Code: reason.NodeLeaving}},
+		"pods are on their way":          {node: node(func(n *disruptable.Node) { n.Awaited = true }), want: reason.Cause{Code: reason.NodeNominated}},
+		"pods were promised a place":     {node: node(func(n *disruptable.Node) { n.Life.Nominated = noon.Add(time.Minute) }), want: reason.Cause{Code: reason.NodeNominated}, until: noon.Add(time.Minute)},
+		"the promise is over":            {node: node(func(n *disruptable.Node) { n.Life.Nominated = noon })},
+		"its annotation forbids it":      {node: node(func(n *disruptable.Node) { n.Life.Protected = true }), want: reason.Cause{Code: reason.NodeProtected}},
+		"scale-down-disabled is named":   {node: node(func(n *disruptable.Node) { n.Life.Protected, n.Life.Kept = true, true }), want: reason.Cause{Code: reason.ScaleDownDisabledAnnotation}},
+		"safe-to-evict is named":         {node: node(same, pod("db", protect, unsafe)), want: reason.Cause{Code: reason.NotSafeToEvictAnnotation, Where: "shop/db"}},
+		"a bare pod holds no other node": {node: node(same, pod("db", bare))},
+		"but one in mode cas":            {node: node(cas, pod("web"), pod("db", bare)), want: reason.Cause{Code: reason.NotReplicated, Where: "shop/db"}},
+		"a pod waits for its own time":   {node: node(cas, pod("dns", system)), want: reason.Cause{Code: reason.UnmovableKubeSystemPod, Where: "shop/dns"}, until: noon.Add(time.Hour)},
+		"do-not-disrupt counts there":    {node: node(cas, pod("db", protect)), want: reason.Cause{Code: reason.PodProtected, Where: "shop/db"}},
+		"budgets count there":            {node: node(cas, pod("db", budgets("none"))), want: reason.Cause{Code: reason.PodDisruptionBudget, Where: "shop/none"}},
+		"a daemon may not be unsafe":     {node: node(cas, pod("log", protect, unsafe, daemon, stays))},
+		"unless it would be evicted":     {node: node(cas, pod("log", protect, unsafe, daemon)), want: reason.Cause{Code: reason.NotSafeToEvictAnnotation, Where: "shop/log"}},
+		"it has no label of a pool":      {node: node(func(n *disruptable.Node) { n.Pool = "" }), want: reason.Cause{Code: reason.PoolLabelMissing}},
+		"its pool is gone":               {node: node(func(n *disruptable.Node) { n.Sold = false }), want: reason.Cause{Code: reason.PoolNotFound, Where: "default"}},
+		"the first rule is told":         {node: node(func(n *disruptable.Node) { n.Initialized, n.Sold = false, false }), want: reason.Cause{Code: reason.NotInitialized}},
+		"what holds it comes last":       {node: node(func(n *disruptable.Node) { n.Sold = false }, pod("db", protect)), want: reason.Cause{Code: reason.PoolNotFound, Where: "default"}},
+		"a pod holds it in the end too":  {node: node(same, pod("db", protect)), want: reason.Cause{Code: reason.PodProtected, Where: "shop/db"}},
 	}
 	for name, tc := range cases {
 		cause, until := rules().Blocker(tc.node)
@@ -70,6 +81,17 @@ func TestBlocker(t *testing.T) {
 		}
 	}
 }
+
+// cas has a group managed by the rules of Cluster Autoscaler.
+func cas(n *disruptable.Node) {
+	n.ScaleDown = &snapshot.ScaleDown{Drain: snapshot.DrainRules{SkipNodesWithSystemPods: true, BlockingSystemPodTimeout: time.Hour}}
+}
+
+func unsafe(p *snapshot.Pod) { p.Tie.Unsafe = true }
+func stays(p *snapshot.Pod)  { p.Tie.Asked = false }
+func bare(p *snapshot.Pod)   { p.Tie.Drain = &snapshot.DrainFacts{Bare: true} }
+func daemon(p *snapshot.Pod) { p.Tie.Drain = &snapshot.DrainFacts{Daemon: true} }
+func system(p *snapshot.Pod) { p.Created, p.Tie.Drain = noon, &snapshot.DrainFacts{System: true} }
 
 func protect(p *snapshot.Pod) { p.Tie.Protected = true }
 

@@ -19,6 +19,19 @@ const (
 	PodDisruptionBudget         Code = "PodDisruptionBudget"         // Where: the budget
 )
 
+// What holds a node by the names of Cluster Autoscaler. The first two count for every node, the others for groups that are
+// managed by its rules.
+const (
+	ScaleDownDisabledAnnotation Code = "ScaleDownDisabledAnnotation"
+	NotSafeToEvictAnnotation    Code = "NotSafeToEvictAnnotation" // Where: the pod, as for all that follow
+	ControllerNotFound          Code = "ControllerNotFound"
+	MinReplicasReached          Code = "MinReplicasReached"
+	BlockedByOnCompletionPod    Code = "BlockedByOnCompletionPod"
+	NotReplicated               Code = "NotReplicated"
+	UnmovableKubeSystemPod      Code = "UnmovableKubeSystemPod"
+	LocalStorageRequested       Code = "LocalStorageRequested"
+)
+
 // Why a decision does not hold any more.
 const (
 	PodCame        Code = "PodCame"        // Where: the pod, to a node that goes

@@ -71,8 +71,10 @@ type Life struct {
 	// Awaits: the node is being disrupted and stays until its replacements are in service, or the claim has
 	// lost its node and its removal has not begun.
 	Awaits bool `json:"awaits,omitempty"`
-	// Protected nodes have the annotation do-not-disrupt.
+	// Protected nodes have the annotation do-not-disrupt, or Cluster Autoscaler's scale-down-disabled.
 	Protected bool `json:"protected,omitempty"`
+	// Kept: what protects the node is scale-down-disabled alone.
+	Kept bool `json:"kept,omitempty"`
 	// Bounded nodes have a termination grace period: no pod can hold them for ever.
 	Bounded bool `json:"bounded,omitempty"`
 	// Nominated is until when it waits for pods that were promised a place on it.
@@ -106,6 +108,10 @@ type Tie struct {
 	// it is zero.
 	Protected bool      `json:"protected,omitempty"`
 	Until     time.Time `json:"until,omitzero"`
+	// Unsafe: what protects the pod is Cluster Autoscaler's annotation safe-to-evict alone.
+	Unsafe bool `json:"unsafe,omitempty"`
+	// Drain is what Cluster Autoscaler's rules ask about the pod; nil if it gives them no cause to hold its node.
+	Drain *DrainFacts `json:"drain,omitempty"`
 	// Budgets that cover the pod, by their names in its namespace.
 	Budgets []string `json:"budgets,omitempty"`
 	// Promised pods are not there yet: their node waits for them.

@@ -14,6 +14,16 @@ type Group struct {
 	// Chosen lists labels of which the cloud chooses the value for each node, with the values that it chooses from. Nothing
 	// may rely on a single one of them. An empty list means that not even the values are known.
 	Chosen map[string][]string `json:"chosen,omitempty"`
+	// ScaleDown is set for a group that is managed by the rules of Cluster Autoscaler.
+	ScaleDown *ScaleDown `json:"scaleDown,omitempty"`
+}
+
+// Rules are those of Cluster Autoscaler by which nodes of the pool go; nil if it has Tenon's own.
+func (p *Pool) Rules() *ScaleDown {
+	if p.Group == nil {
+		return nil
+	}
+	return p.Group.ScaleDown
 }
 
 // groupPrefix sets the pools of groups apart: no NodePool's name has a slash.

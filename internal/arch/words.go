@@ -26,7 +26,7 @@ var knownWords = map[string][]string{
 	},
 	"Go, and programs in general": {
 		"apply", "arch", "assembly", "bitset", "check", "cli", "cloud", "command", "conformance", "convert", "decide", "disrupt", "disruptable",
-		"document", "evaluation", "examples", "execute", "expand", "explain", "feasible", "fidelity", "fingerprint", "generate", "harness", "ingest", "invariant",
+		"document", "drainable", "evaluation", "examples", "execute", "expand", "explain", "feasible", "fidelity", "fingerprint", "generate", "harness", "ingest", "invariant",
 		"listing", "manifest", "preflight", "measure", "memory", "mirror", "model", "order", "pack", "parallel", "patch", "planning", "plant", "planted",
 		"progress", "provision", "randomcluster", "reference", "refine", "removal", "rulecase", "savings", "scalar", "scenario", "screen", "search", "settings",
 		"sim", "static", "store", "table", "telemetry", "tenon", "traffic", "translate", "trim", "version", "versionguard", "source", "sarif", "validate",

@@ -70,7 +70,7 @@ func World(kit reconcile.Kit) *world.World { return world.New(Reading(kit), kit.
 // Reading is how objects are read, as the settings and the cloud have it.
 func Reading(kit reconcile.Kit) ingest.Options {
 	d := kit.Cloud.Describe()
-	return ingest.Options{
+	out := ingest.Options{
 		Vocabulary:              d.Vocabulary(),
 		Managed:                 managed(d),
 		NodePrice:               kit.Settings.NodePrice,
@@ -81,6 +81,10 @@ func Reading(kit reconcile.Kit) ingest.Options {
 		Buffers:                 kit.Settings.FeatureGates.CapacityBuffer,
 		Unjudged:                true,
 	}
+	if kit.Settings.FeatureGates.NodeGroups {
+		out.ScaleDown = &kit.Settings.ScaleDown
+	}
+	return out
 }
 
 // Controllers are all of the product's that do not belong to one cloud.

@@ -29,6 +29,7 @@ const (
 	forPools    = "for pools: "
 	noGroupSays = "no setting of a group says that"
 	pauses      = "consolidateAfter counts for each node of a pool or group; no pause counts for all"
+	sameFlag    = "a flag of this name, which counts for groups in mode cas"
 	budgets     = "spec.disruption.budgets of pools and NodeGroups, each its own"
 	ownLease    = "Tenon has a Lease of its own, karpenter-leader-election; --leader-election-name names another"
 	ownMetrics  = "Tenon serves /metrics and probes on ports of its own: the chart's controller.metrics and healthProbe"
@@ -80,15 +81,15 @@ var fates = map[string]fate{
 	"max-drain-parallelism":                   {Changed, budgets},
 	"max-empty-bulk-delete":                   {Changed, budgets},
 	"max-graceful-termination-sec":            {Changed, forPools + "spec.template.spec.terminationGracePeriod, which ends pods when it is over; Cluster Autoscaler lets the node stay"},
-	"skip-nodes-with-system-pods":             {Lost, "pods of kube-system are moved like others; karpenter.sh/do-not-disrupt on a pod keeps it"},
-	"skip-nodes-with-local-storage":           {Lost, "pods with local storage are moved like others; karpenter.sh/do-not-disrupt on a pod keeps it"},
-	"skip-nodes-with-custom-controller-pods":  {Lost, "pods are moved no matter what made them; karpenter.sh/do-not-disrupt on a pod keeps it"},
-	"min-replica-count":                       {Lost, "pods are moved however many replicas there are; a PodDisruptionBudget keeps them"},
+	"skip-nodes-with-system-pods":             {Changed, sameFlag},
+	"skip-nodes-with-local-storage":           {Changed, sameFlag},
+	"skip-nodes-with-custom-controller-pods":  {Changed, sameFlag},
+	"min-replica-count":                       {Changed, sameFlag},
 	"daemonset-eviction-for-empty-nodes":      {Changed, "pods of DaemonSets are evicted once the others are gone"},
 	"daemonset-eviction-for-occupied-nodes":   {Changed, "pods of DaemonSets are evicted once the others are gone"},
 	"drain-priority-config":                   {Changed, "critical pods are evicted last"},
 	"max-pod-eviction-time":                   {Needless, "an eviction is tried until it succeeds"},
-	"blocking-system-pod-distruption-timeout": {Needless, "pods of kube-system do not keep a node"},
+	"blocking-system-pod-distruption-timeout": {Changed, sameFlag},
 	"cordon-node-before-terminating":          {Needless, "a node that goes is tainted, and its pods are drained"},
 	"node-delete-delay-after-taint":           {Needless, "a node that goes is looked at again after its taint was seen"},
 	"dynamic-node-delete-delay-after-taint-*": {Needless, "a node that goes is looked at again after its taint was seen"},

@@ -52,8 +52,8 @@ func TestImport(t *testing.T) {
 				FeatureGates:  clusterautoscaler.FeatureGates{NodeGroups: true},
 			},
 			notes: []string{
-				"lost --skip-nodes-with-local-storage=false",
 				"changed --v=4",
+				"changed --skip-nodes-with-local-storage=false",
 				"kept --node-group-auto-discovery=asg:tag=k8s.io/cluster-autoscaler/enabled,k8s.io/cluster-autoscaler/demo",
 				"needless --cloud-provider=aws",
 			},

@@ -31,6 +31,7 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 		Group:   &snapshot.Group{Name: g.Spec.GroupName, Chosen: map[string][]string{}},
 		Unready: t.groupUnready(g),
 	}
+	pool.Group.ScaleDown = t.ScaleDown(g)
 	if pool.Consolidation = consolidationOf(g.Disrupts()); !t.mayShrink(g) {
 		pool.Consolidation.After = nil
 	}
@@ -50,6 +51,15 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 		}
 	}
 	return pool, &catalog.Catalog{Types: []catalog.Type{t.groupType(g, &pool)}}
+}
+
+// ScaleDown is how nodes of a group go in mode cas; nil in other modes.
+func (t *Translator) ScaleDown(g *tenonv1alpha1.NodeGroup) *snapshot.ScaleDown {
+	if g.Spec.Mode != tenonv1alpha1.ModeCAS || t.options.ScaleDown == nil {
+		return nil
+	}
+	out := *t.options.ScaleDown
+	return &out
 }
 
 // groupLabels are those of the template. Of what the cloud chooses from, a single value is no choice.

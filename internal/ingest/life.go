@@ -36,6 +36,7 @@ func (v view) life() snapshot.Life {
 	var out snapshot.Life
 	if v.node != nil {
 		out.Protected = v.node.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true" || v.node.Annotations[AnnotationScaleDownDisabled] == "true"
+		out.Kept = out.Protected && v.node.Annotations[karpenterv1.AnnotationDoNotDisrupt] != "true"
 		out.Unready = v.unready()
 	}
 	out.Unborn = v.node == nil
@@ -43,7 +44,9 @@ func (v view) life() snapshot.Life {
 		v.alone(&out)
 		return out
 	}
-	out.Protected = out.Protected || v.claim.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true"
+	if v.claim.Annotations[karpenterv1.AnnotationDoNotDisrupt] == "true" {
+		out.Protected, out.Kept = true, false
+	}
 	out.Bounded = v.claim.Spec.TerminationGracePeriod != nil
 	out.Quiet = v.quiet()
 	if c, is := v.condition(karpenterv1.ConditionDrifted); is {

@@ -43,6 +43,10 @@ type Options struct {
 	Overlays bool
 	// Buffers turns CapacityBuffers on.
 	Buffers bool
+	// ScaleDown is how nodes go of groups in mode cas that say nothing else; nil where there are no such groups.
+	ScaleDown *snapshot.ScaleDown
+	// OwnersUnread: the controllers of pods are not among the objects, so that a missing one says nothing.
+	OwnersUnread bool
 	// Unjudged counts pods that no scheduler has looked at yet as pending, where the
 	// scheduler's answer can be foreseen.
 	Unjudged bool

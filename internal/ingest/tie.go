@@ -27,6 +27,7 @@ func (t *Translator) Tie(pod *corev1.Pod) snapshot.Tie {
 		out.Until, _ = protection.Until()
 		out.Until = out.Until.UTC()
 	}
+	out.Unsafe = out.Protected && protection.Unsafe
 	if out.Returns {
 		out.Cost = int64(podpolicy.EvictionCost(pod))
 	}
@@ -38,6 +39,9 @@ func (t *Translator) Tie(pod *corev1.Pod) snapshot.Tie {
 		for _, b := range covering {
 			out.Budgets = append(out.Budgets, b.Name)
 		}
+	}
+	if t.options.ScaleDown != nil {
+		out.Drain = t.drainFacts(pod)
 	}
 	return out
 }

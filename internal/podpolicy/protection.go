@@ -12,8 +12,9 @@ import (
 
 // Protection is what a pod's annotation do-not-disrupt says, or Cluster Autoscaler's safe-to-evict. The zero value is none.
 type Protection struct {
-	// Forever is the value "true", or safe-to-evict "false".
+	// Forever is the value "true", or safe-to-evict "false". It is Unsafe if safe-to-evict alone says so.
 	Forever bool
+	Unsafe  bool
 	// For is a positive duration, counted from the start of the pod.
 	For time.Duration
 	// Start is when the kubelet took the pod; zero if it has not.
@@ -28,10 +29,10 @@ const AnnotationSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
 // ProtectionOf reads a pod's annotations. Of two that contradict each other the one that protects holds.
 func ProtectionOf(pod *corev1.Pod) Protection {
-	if pod.Annotations[AnnotationSafeToEvict] == "false" {
-		return Protection{Forever: true}
-	}
 	text, said := pod.Annotations[karpenterv1.AnnotationDoNotDisrupt]
+	if pod.Annotations[AnnotationSafeToEvict] == "false" {
+		return Protection{Forever: true, Unsafe: text != "true"}
+	}
 	if !said || text == "true" {
 		return Protection{Forever: said}
 	}

@@ -11,6 +11,7 @@ type Group string
 const (
 	GroupProcess   Group = "Process"
 	GroupDecisions Group = "Decisions"
+	GroupScaleDown Group = "Node groups in mode cas"
 )
 
 // Groups lists the groups of some options, in their order.
@@ -56,6 +57,7 @@ func (s *Settings) options(own []Option) []Option {
 	return slices.Concat(
 		Under(GroupProcess, s.processOptions()),
 		Under(GroupDecisions, s.decisionOptions()),
+		Under(GroupScaleDown, s.scaleDownOptions()),
 		own,
 	)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tenon/core/model"
+	"tenon/core/snapshot"
 )
 
 // Settings is everything an operator can tell the controller of any cloud. What a cloud has besides
@@ -62,6 +63,8 @@ type Settings struct {
 	IgnoreDRARequests bool
 	FeatureGates      FeatureGates
 	SchedulerConfig   SchedulerConfig
+	// ScaleDown is how nodes of groups in mode cas go.
+	ScaleDown snapshot.ScaleDown
 }
 
 // Mode says whether decisions are carried out.

@@ -27,10 +27,19 @@ func (w *World) refer(object any) {
 			w.pulse.hear() // how many more will come
 		}
 	}
-	if old != nil && !touches(old, object) {
+	if old != nil && !touches(old, object) && !w.recounts(old, object) {
 		return
 	}
 	w.reread(object)
+}
+
+// recounts reports whether a ReplicaSet gets another number of replicas, where the rules of a group count them.
+func (w *World) recounts(old, changed any) bool {
+	was, is := old.(*appsv1.ReplicaSet)
+	if !is || w.options.ScaleDown == nil || w.options.ScaleDown.Drain.MinReplicaCount == 0 {
+		return false
+	}
+	return !reflect.DeepEqual(was.Spec.Replicas, changed.(*appsv1.ReplicaSet).Spec.Replicas)
 }
 
 // referDeployment reports whether something has changed. Pods are found through their ReplicaSets; a

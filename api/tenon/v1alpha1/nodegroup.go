@@ -22,6 +22,8 @@ const (
 	ModeObserve Mode = "observe"
 	// ModeNative has the group grow when pods need nodes and shrink when they do not, as pools do.
 	ModeNative Mode = "native"
+	// ModeCAS has the group managed by the rules of Cluster Autoscaler.
+	ModeCAS Mode = "cas"
 )
 
 // Annotations of nodes, which the controller writes for groups that it may change.
@@ -93,12 +95,13 @@ type NodeGroupSpec struct {
 	// +required
 	GroupName string `json:"groupName"`
 	// Mode is what may be done to the group. In mode observe it is shown, and nothing is changed. In mode native it grows
-	// when pods need nodes, and its nodes are disrupted as those of pools are, but not below the group's minimum.
-	// +kubebuilder:validation:Enum:=observe;native
+	// when pods need nodes, and its nodes are disrupted as those of pools are, but not below the group's minimum. In mode
+	// cas the same is done, and a node goes only if the rules of Cluster Autoscaler allow it.
+	// +kubebuilder:validation:Enum:=observe;native;cas
 	// +kubebuilder:default:="observe"
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
-	// Disruption says when nodes of a group in mode native may be taken away, as in a NodePool. If it is not given,
+	// Disruption says when nodes of a group in mode native or cas may be taken away, as in a NodePool. If it is not given,
 	// consolidateAfter is what the group's tag scaledownunneededtime says, or else ten minutes, and a tenth of the nodes
 	// may be disrupted at a time.
 	// +optional

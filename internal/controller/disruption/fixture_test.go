@@ -23,6 +23,7 @@ import (
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
 	"tenon/core/decide"
+	"tenon/core/plan"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 	"tenon/internal/assembly"
@@ -48,7 +49,8 @@ type fixture struct {
 	names             int
 	known             map[string]client.Object
 	gates             settings.FeatureGates
-	closed            bool // it is not known what pools can buy
+	closed            bool                     // it is not known what pools can buy
+	prospects         map[string]plan.Prospect // of the last evaluation, by node
 }
 
 func newFixture(t *testing.T, objects ...client.Object) *fixture {
@@ -67,6 +69,10 @@ func (h *fixture) start() {
 		Rollouts: rolloutpace.New(h.Kit), Ledger: savings.New(h.Kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 		Tell: func(s *snapshot.Snapshot, d *decide.Decision) {
+			h.prospects = map[string]plan.Prospect{}
+			for _, o := range d.Plan.Prospects {
+				h.prospects[o.Node] = o
+			}
 			h.Replay(s, decide.Budget{Disrupt: true, Unadvised: true, Unproven: true}, d)
 		},
 	})

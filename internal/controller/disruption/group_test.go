@@ -12,11 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/cloud/memory"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 	"tenon/internal/testing/harness"
 )
@@ -128,6 +131,82 @@ func TestNodesOfAGroupGo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNodesOfAGroupInModeCASGo: a pod holds its node by the rules of Cluster Autoscaler, as the flags choose them, when it is
+// decided, and when the node is looked at once more; in mode native such a pod holds nothing.
+func TestNodesOfAGroupInModeCASGo(t *testing.T) {
+	t.Parallel()
+	const safe = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+	bare := func(p *corev1.Pod) { p.OwnerReferences = nil }
+	scratch := func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	}
+	annotated := func(value string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Annotations = map[string]string{safe: value} }
+	}
+	cas := func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = tenonv1alpha1.ModeCAS }
+	const goes = "n1 deleted closed"
+	cases := map[string]struct {
+		pod   []func(*corev1.Pod)
+		mode  func(*tenonv1alpha1.NodeGroup)
+		rules snapshot.DrainRules
+		late  bool // the pod becomes so when the node is closed already
+		want  string
+		why   reason.Code
+	}{
+		"a replica":                        {mode: cas, want: goes},
+		"a bare pod":                       {pod: []func(*corev1.Pod){bare}, mode: cas, want: "n1", why: reason.NotReplicated},
+		"a bare pod in mode native":        {pod: []func(*corev1.Pod){bare}, want: goes},
+		"a bare pod that is safe to evict": {pod: []func(*corev1.Pod){bare, annotated("true")}, mode: cas, want: goes},
+		"a pod that is not":                {pod: []func(*corev1.Pod){annotated("false")}, mode: cas, want: "n1", why: reason.NotSafeToEvictAnnotation},
+		"a pod that is not, mode native":   {pod: []func(*corev1.Pod){annotated("false")}, want: "n1", why: reason.NotSafeToEvictAnnotation},
+		"a pod that has to end":            {pod: []func(*corev1.Pod){annotated("on-completion")}, mode: cas, want: "n1", why: reason.BlockedByOnCompletionPod},
+		"local storage":                    {pod: []func(*corev1.Pod){scratch}, mode: cas, rules: snapshot.DrainRules{SkipNodesWithLocalStorage: true}, want: "n1", why: reason.LocalStorageRequested},
+		"local storage that is allowed":    {pod: []func(*corev1.Pod){scratch}, mode: cas, want: goes},
+		"a controller that is gone":        {mode: cas, rules: snapshot.DrainRules{SkipNodesWithCustomControllerPods: true}, want: "n1", why: reason.ControllerNotFound},
+		"a pod that is marked late":        {pod: []func(*corev1.Pod){annotated("on-completion")}, mode: cas, late: true, want: "n1", why: reason.BlockedByOnCompletionPod},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tc.mode == nil {
+				tc.mode = func(*tenonv1alpha1.NodeGroup) {}
+			}
+			h := grouped(t, group(0, 2, tc.mode), 2, 0)
+			h.gates.NodeGroups, h.Kit.Settings.ScaleDown.Drain = true, tc.rules
+			h.keep("n0")
+			h.start()
+			var changes []func(*corev1.Pod)
+			if !tc.late {
+				changes = tc.pod
+			}
+			h.pod("web", "n1", changes...)
+			h.pass(2 * time.Second)
+			if tc.late {
+				var pod corev1.Pod
+				h.Must(h.API.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "web"}, &pod))
+				tc.pod[0](&pod)
+				h.Put(&pod)
+			}
+			h.pass(9 * time.Second)
+			if got := strings.Split(h.nodes(), ", ")[1]; got != tc.want {
+				t.Errorf("%s, want %s", got, tc.want)
+			}
+			if why := h.prospects["n1"].Cause.Code; why != tc.why && tc.want == "n1" {
+				t.Errorf("it stays because of %q, want %q", why, tc.why)
+			}
+		})
+	}
+}
+
+// keep has a node stay.
+func (h *fixture) keep(name string) {
+	h.t.Helper()
+	var node corev1.Node
+	h.Get(name, &node)
+	node.Annotations[karpenterv1.AnnotationDoNotDisrupt] = "true"
+	h.Put(&node)
 }
 
 // TestAGroupThatMayNotShrinkAnyMore: what was begun is taken back if the group is taken from Tenon, or raised to its size by others.

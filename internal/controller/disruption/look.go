@@ -56,7 +56,7 @@ func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, e
 			return reason.Cause{}, err
 		}
 	}
-	t := ingest.NewTranslator(k.index, ingest.Options{Now: k.state.Now})
+	t := ingest.NewTranslator(k.index, ingest.Options{Now: k.state.Now, ScaleDown: &k.d.kit.Settings.ScaleDown, OwnersUnread: true})
 	bound := make(map[string]*corev1.Pod, len(pods))
 	ties := make([]*snapshot.Pod, len(pods))
 	for i, pod := range pods {
@@ -66,6 +66,9 @@ func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, e
 	life := t.Life(l.Node, l.Claim)
 	node := disruptable.Node{
 		Node: &snapshot.Node{Life: life}, Pods: slices.Values(ties), Forced: k.state.Record.Reason == plan.Drifted && life.Bounded,
+	}
+	if group := k.group(l); group != nil {
+		node.ScaleDown = t.ScaleDown(group)
 	}
 	known := func(p *snapshot.Pod) bool { return k.knew(bound[p.UID]) }
 	return disruptable.NewRules(k.state.Now, t.Budgets()).Unmet(node, known, plan.ToRemove()), nil
@@ -86,6 +89,15 @@ func (k *look) groupObjects(l command.Leaver) reason.Cause {
 	}
 	k.asked[name]++
 	return reason.Cause{}
+}
+
+// group is the NodeGroup of a node; nil if it has none.
+func (k *look) group(l command.Leaver) *tenonv1alpha1.NodeGroup {
+	if l.Claim != nil || l.Node == nil {
+		return nil
+	}
+	group, _ := k.d.o.World.GroupObject(l.Node.Annotations[tenonv1alpha1.AnnotationGroup])
+	return group
 }
 
 // knew reports whether the decision knew a pod. If the decision's pods are not remembered, it knew those

@@ -1,0 +1,36 @@
+package check
+
+import (
+	"tenon/core/snapshot"
+)
+
+// held reports whether a pod may not be evicted even if budgets allow it. In a group that goes by the rules of Cluster Autoscaler
+// these come first; see core/drainable.
+func (j *judge) held(pool *snapshot.Pool, pod *snapshot.Pod) bool {
+	protected := !pod.Terminating && pod.Tie.Holds(j.s.Now)
+	if pool == nil || pool.Rules() == nil {
+		return protected
+	}
+	return j.drainHeld(&pool.Rules().Drain, pod) || protected && (!pod.Tie.Unsafe || pod.Tie.Asked)
+}
+
+func (j *judge) drainHeld(r *snapshot.DrainRules, pod *snapshot.Pod) bool {
+	f := pod.Tie.Drain
+	if f == nil || f.Mirror || !f.Overdue.IsZero() && f.Overdue.Before(j.s.Now) {
+		return false
+	}
+	if r.SkipNodesWithCustomControllerPods && (f.Orphaned || f.Counted && f.Replicas < r.MinReplicaCount) {
+		return true
+	}
+	if f.Daemon || f.SafeToEvict == "true" || f.Ended {
+		return false
+	}
+	old := pod.Created.Add(r.BlockingSystemPodTimeout).Before(j.s.Now)
+	switch {
+	case f.SafeToEvict == "on-completion", f.Bare, f.Custom && r.SkipNodesWithCustomControllerPods:
+		return true
+	case f.System && r.SkipNodesWithSystemPods:
+		return !old
+	}
+	return f.SafeToEvict == "false" || f.Local && r.SkipNodesWithLocalStorage
+}

@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/core/snapshot"
+	"tenon/internal/owner"
+	"tenon/internal/podpolicy"
+)
+
+// Annotations of pods, as Cluster Autoscaler reads them.
+const (
+	annotationDaemonPod    = "cluster-autoscaler.kubernetes.io/daemonset-pod"
+	annotationLocalVolumes = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+)
+
+// overdueAfter is how long after the end of its grace period a pod that is still there does not count any more. (As in Cluster
+// Autoscaler.)
+const overdueAfter = 30 * time.Second
+
+// replicators are the kinds of controllers that Cluster Autoscaler knows to make pods anew.
+var replicators = []string{"ReplicationController", "ReplicaSet", "StatefulSet", "Job"}
+
+// drainFacts are what Cluster Autoscaler's rules ask about a pod; nil if nothing of it gives them cause to hold its node.
+func (t *Translator) drainFacts(pod *corev1.Pod) *snapshot.DrainFacts {
+	controller := metav1.GetControllerOfNoCopy(pod)
+	out := snapshot.DrainFacts{
+		SafeToEvict: pod.Annotations[podpolicy.AnnotationSafeToEvict],
+		Bare:        controller == nil,
+		System:      pod.Namespace == metav1.NamespaceSystem && len(t.index.budgetsOf(pod)) == 0,
+		Local:       hasLocalStorage(pod),
+	}
+	if controller != nil {
+		out.Custom = !slices.Contains(replicators, controller.Kind)
+		out.Orphaned, out.Counted, out.Replicas = t.controllerOf(pod)
+	}
+	if out == (snapshot.DrainFacts{}) {
+		return nil
+	}
+	out.Mirror, out.Daemon = podpolicy.Mirror(pod), podpolicy.Daemon(pod) || pod.Annotations[annotationDaemonPod] == "true"
+	out.Ended = pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded && podpolicy.Ends(pod)
+	if podpolicy.Terminating(pod) {
+		out.Overdue = pod.DeletionTimestamp.Add(overdueAfter).UTC()
+	}
+	return &out
+}
+
+// controllerOf is what is known of a pod's ReplicaSet, the one kind of controller that is read: whether it is gone, and how many
+// replicas it should have where that may matter. Pods of other controllers are deleted with them.
+func (t *Translator) controllerOf(pod *corev1.Pod) (gone, counted bool, replicas int) {
+	ref := owner.Of(pod)
+	if t.options.OwnersUnread || t.options.Files || !ref.IsA("apps/v1", "ReplicaSet") {
+		return false, false, 0
+	}
+	set, known := named(t.index.replicaSets, "ReplicaSet", ref)
+	if !known {
+		return true, false, 0
+	}
+	wanted := 1
+	if set.Spec.Replicas != nil {
+		wanted = int(*set.Spec.Replicas)
+	}
+	if wanted >= t.options.ScaleDown.Drain.MinReplicaCount {
+		return false, false, 0
+	}
+	return false, true, wanted
+}
+
+// hasLocalStorage reports whether the pod has a volume that is lost with its node, and that an annotation does not give up.
+func hasLocalStorage(pod *corev1.Pod) bool {
+	given := strings.Split(pod.Annotations[annotationLocalVolumes], ",")
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		local := v.HostPath != nil || v.EmptyDir != nil && v.EmptyDir.Medium != corev1.StorageMediumMemory
+		return local && !slices.Contains(given, v.Name)
+	})
+}
