@@ -9,7 +9,8 @@ import (
 )
 
 // A buffer keeps room for two pods: a node comes although no pod waits. New pods are bound to it at once,
-// and another node comes for the buffer. When the buffer is deleted, only the node with pods stays.
+// and another node comes for the buffer as soon as the pool's limit allows it. When the buffer is deleted, only the node with
+// pods stays.
 func TestBufferKeepsRoom(t *testing.T) {
 	s := tell(t)
 	s.apply("basic.yaml", "inflate.yaml", "buffer.yaml")
@@ -18,12 +19,15 @@ func TestBufferKeepsRoom(t *testing.T) {
 	first := s.awaitClaims(1)[0]
 	s.AwaitCondition(&first, "Initialized", metav1.ConditionTrue)
 	s.AwaitCondition(buffer, autoscalingv1beta1.ConditionProvisioning, metav1.ConditionTrue, "All 2 virtual pods fit on existing capacity")
+	s.Patch(s.pool("default"), `{"spec":{"limits":{"nodes":"1"}}}`) // so that no other node is there while kube-scheduler binds the pods
 	s.Scale("inflate", 2)
 	for _, pod := range s.Running("inflate", 2) {
 		if got := s.claimOf(pod).Name; got != first.Name {
 			t.Errorf("%s is on %s, and %s had room", pod.Name, got, first.Name)
 		}
 	}
+	s.AwaitCondition(buffer, autoscalingv1beta1.ConditionProvisioning, metav1.ConditionFalse)
+	s.Patch(s.pool("default"), `{"spec":{"limits":null}}`)
 	s.awaitClaims(2)
 	s.AwaitCondition(buffer, autoscalingv1beta1.ConditionProvisioning, metav1.ConditionTrue, "All 2 virtual pods fit on existing capacity")
 	s.Delete(buffer)
