@@ -15,7 +15,7 @@ var elsewhere = map[string]string{
 	"docs/getting-started-eks.md":               "lab/release runs it",
 	"docs/install.md":                           "lab/release runs Helm's commands, and does the others and compares them",
 	"docs/upgrading.md":                         "looks at a cluster after an upgrade; lab/release and lab/aws upgrade",
-	"docs/migrating-from-karpenter.md":          "lab/handover takes a fleet over and back; helm get values and rollback want a release of Karpenter, which is not here",
+	"docs/migrating-from-karpenter.md":          "lab/release runs it",
 	"docs/migrating-from-cluster-autoscaler.md": "its files are the reader's own",
 	"docs/comparison.md":                        "benchmarks are run by hand, and the page says when",
 	"bench/README.md":                           "benchmarks take hours",

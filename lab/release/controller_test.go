@@ -41,15 +41,15 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// run starts the controller as the Deployment in the cluster specifies, and returns a function that ends
+// run starts the controller as the Deployment of this name in the cluster specifies, and returns a function that ends
 // it.
-func (s *site) run() (stop func()) {
+func (s *site) run(name string) (stop func()) {
 	s.Helper()
 	program, err := labtest.Product()
 	if err != nil {
 		s.Fatal(err)
 	}
-	d, err := s.lab.Clients.AppsV1().Deployments(namespace).Get(s.Context(), "tenon", metav1.GetOptions{})
+	d, err := s.lab.Clients.AppsV1().Deployments(namespace).Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestGettingStartedOnEKS(t *testing.T) {
 		if err := os.WriteFile(controller, []byte(strings.Join(s.environment(d), "\n")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		stop = s.run()
+		stop = s.run("tenon")
 	}
 	shell.Run(steps,
 		pages.Want{Command: "helm upgrade --install tenon charts/tenon ", Prints: "STATUS: deployed", After: start},

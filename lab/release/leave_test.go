@@ -22,7 +22,7 @@ func TestLeaveTheNodes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, labtest.Options{})
 	s.install(s.root)
-	stop := s.run()
+	stop := s.run("tenon")
 	s.use(3)
 	machines := s.machines()
 	stop()
@@ -34,7 +34,7 @@ func TestLeaveTheNodes(t *testing.T) {
 
 	// Another release takes them over.
 	s.install(s.root)
-	stop = s.run()
+	stop = s.run("tenon")
 	s.use(4)
 	s.same(machines)
 	stop()

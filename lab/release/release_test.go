@@ -29,7 +29,7 @@ func TestInstallUpgradeTakeOut(t *testing.T) {
 
 	s.install(s.formerCharts())
 	s.lab.AwaitPods(t, namespace, "app.kubernetes.io/name=tenon", 2, labtest.PodReady)
-	stop := s.run()
+	stop := s.run("tenon")
 	s.use(3)
 	machines, definitions := s.machines(), s.definitions()
 	if len(machines) == 0 {
@@ -38,7 +38,7 @@ func TestInstallUpgradeTakeOut(t *testing.T) {
 
 	stop()
 	s.install(s.root)
-	stop = s.run()
+	stop = s.run("tenon")
 	s.use(4) // the upgraded controller works
 	s.lab.Never(t, "a claim drifts", 5*time.Second, s.drift)
 	for id := range machines {
