@@ -36,6 +36,8 @@ type Description struct {
 	TerminationGracePeriod *time.Duration
 	// VisibleWithin is how far the answers of Get and List may lag behind.
 	VisibleWithin time.Duration
+	// Currency of prices, as ISO 4217 has it; empty if it is not known.
+	Currency string
 	// Repairs lists the conditions of unhealthy nodes; an empty list disables node repair.
 	Repairs []RepairPolicy
 }

@@ -29,6 +29,8 @@ type Options struct {
 	// SpotMargin is how much more than the cheapest offer a spot machine may cost, as a fraction. A negative
 	// value allows any offer in the request to EC2.
 	SpotMargin float64
+	// Currency is that of the region's prices.
+	Currency string
 	// Idle and Longest say how long the provider collects look-ups and terminations; zero means the default.
 	Idle, Longest time.Duration
 	// Visible is how long EC2 may take to show a new instance; zero means VisibleWithin.
@@ -60,6 +62,8 @@ type Provider struct {
 	class   func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
 	observe Observer
 	visible time.Duration
+
+	currency string
 	// spotMargin is Options.SpotMargin.
 	spotMargin float64
 	launcher   *launch.Launcher
@@ -95,7 +99,7 @@ func New(o Options) (*Provider, error) {
 	}
 	s := o.Inventory
 	p := &Provider{
-		Inventory: s, class: o.Class, observe: o.Observe, visible: o.Visible, spotMargin: o.SpotMargin, begun: s.Clock.Now(),
+		Inventory: s, class: o.Class, observe: o.Observe, visible: o.Visible, currency: o.Currency, spotMargin: o.SpotMargin, begun: s.Clock.Now(),
 		Instances: instance.NewClient(s.Clients.EC2, instance.Options{
 			Cluster: s.Cluster.Name, ReservedCapacity: s.ReservedCapacity, Idle: o.Idle, Longest: o.Longest, Observe: o.Observe.Batched,
 		}),

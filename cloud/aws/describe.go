@@ -19,6 +19,7 @@ func (p *Provider) Describe() cloud.Description {
 			awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible,
 		},
 		VisibleWithin: p.visible,
+		Currency:      p.currency,
 		Repairs:       repairs(),
 	}
 }

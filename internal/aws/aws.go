@@ -130,7 +130,7 @@ func (b *backend) connect(ctx context.Context) error {
 		return err
 	}
 	b.provider, err = aws.New(aws.Options{
-		Inventory: known, Class: b.class, Queue: settings.InterruptionQueue, SpotMargin: settings.SpotPriceMargin,
+		Inventory: known, Class: b.class, Currency: facts.PricesFor(clients.Region).Currency, Queue: settings.InterruptionQueue, SpotMargin: settings.SpotPriceMargin,
 		Idle: b.Idle, Longest: b.Longest, Observe: b.observer(),
 	})
 	return err

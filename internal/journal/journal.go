@@ -60,7 +60,8 @@ type Journal struct {
 	running bool
 	wake    chan struct{}
 
-	last map[string]saying // by controller
+	last     map[string]saying // by controller
+	currency string
 
 	writing sync.Mutex
 	// Of the writer.
@@ -115,12 +116,25 @@ func Open(o Options, now time.Time) (*Journal, error) {
 	return j, nil
 }
 
+// PricedIn sets the currency of all prices that are recorded from now on.
+func (j *Journal) PricedIn(currency string) {
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.currency = currency
+}
+
 // Decided records a decision and returns its number. The pods of the snapshot may be overwritten after that.
 func (j *Journal) Decided(r Record) int64 {
 	if j == nil {
 		return 0
 	}
 	d := summary(&r)
+	j.mu.Lock()
+	d.Cost.Currency = j.currency
+	j.mu.Unlock()
 	said := d.said()
 	j.mu.Lock()
 	was := j.last[r.By]

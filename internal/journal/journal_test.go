@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/clock"
 
 	"tenon/core/decide"
@@ -334,5 +335,31 @@ func TestNoEffortIsNoBound(t *testing.T) {
 	d := decide.Decide(s, decide.Budget{})
 	if _, same := journal.Replay(&journal.Entry{Decision: journal.Decision{Plan: journal.Digest(&d.Plan)}}, s); !same {
 		t.Error("the decision is another one when it is made again")
+	}
+}
+
+// Texts of a journal have their currency behind every amount, in what was decided and in what came of it.
+func TestMoneyHasItsCurrency(t *testing.T) {
+	t.Parallel()
+	saved := 0.25
+	e := journal.Entry{ID: 1, Decision: journal.Decision{
+		At: epoch, By: "disruption", Cost: &journal.Cost{Before: 2, After: 1.5, Currency: "CNY"},
+		Launches:    []journal.Launch{{Nodes: 1, InstanceType: "m5.large", CapacityType: "spot", Zone: "a", Pool: "p", Pods: 3, Price: 0.5}},
+		Disruptions: []journal.Disruption{{Reason: "Empty", Decision: "delete", Nodes: []string{"n"}, Savings: 0.25}},
+	}, Outcomes: []journal.Outcome{{Action: "disrupt", Result: journal.Over, NodeClaims: []string{"c"}, Realised: &saved}}}
+	want := []string{
+		"disruption: 1 new node, 1 node to give up; fleet 2.0000 → 1.5000 CNY an hour",
+		"buy 1 × m5.large spot in a of pool p for 3 pods, 0.5000 CNY an hour each",
+		"delete n (Empty): 0 evictions, saves 0.2500 CNY an hour",
+		"→ disrupt c over, saves 0.2500 CNY an hour",
+	}
+	if diff := cmp.Diff(want, append([]string{e.Head()}, e.Details(true)...)); diff != "" {
+		t.Errorf("texts (-want +got):\n%s", diff)
+	}
+	j := open(t, "", 1<<20)
+	j.PricedIn("CNY")
+	record(j, 1)
+	if got := entries(t, j)[0].Cost.Currency; got != "CNY" {
+		t.Errorf("recorded in %q", got)
 	}
 }

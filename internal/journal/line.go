@@ -34,7 +34,7 @@ type Start struct {
 	Kept string `json:"kept"`
 }
 
-// Decision is what was decided, and why it was asked. Prices are an hour, in the currency of the price list.
+// Decision is what was decided, and why it was asked. Prices are an hour, in the currency of Cost.
 type Decision struct {
 	At time.Time `json:"at"`
 	// By is the controller: provisioner or disruption, in shadow mode comparison.
@@ -88,6 +88,8 @@ type Cost struct {
 	LowerBound float64 `json:"lowerBoundPerHour"`
 	Before     float64 `json:"fleetPerHourBefore"`
 	After      float64 `json:"fleetPerHourAfter"`
+	// Currency of these and of all prices of the decision, as ISO 4217 has it; empty if it is not known.
+	Currency string `json:"currency,omitempty"`
 }
 
 // Launch is nodes of one offer.

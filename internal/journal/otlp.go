@@ -119,7 +119,7 @@ func (e *Entry) outcomeRecords() []otlpRecord {
 			severity = otlpError
 		}
 		o.Decision = 0 // the record has the number anyway
-		out = append(out, record(o.At, severity, outcomeEvent, o.String(), e.ID, o))
+		out = append(out, record(o.At, severity, outcomeEvent, e.outcome(o), e.ID, o))
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func (e *Entry) Describe(w io.Writer, all bool) {
 func (e *Entry) DescribeOutcomes(w io.Writer, all bool) {
 	for _, o := range e.Outcomes {
 		if all || o.Result != Made {
-			fmt.Fprintf(w, "%d  %s  %s\n", e.ID, o.At.Format(time.RFC3339), o)
+			fmt.Fprintf(w, "%d  %s  %s\n", e.ID, o.At.Format(time.RFC3339), e.outcome(o))
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (e *Entry) Head() string {
 	}
 	text := e.By + ": " + strings.Join(parts, ", ")
 	if e.Cost != nil && e.Cost.Before != e.Cost.After {
-		text += fmt.Sprintf("; fleet %.4f → %.4f an hour", e.Cost.Before, e.Cost.After)
+		text += fmt.Sprintf("; fleet %.4f → %.4f%s an hour", e.Cost.Before, e.Cost.After, e.inCurrency())
 	}
 	if e.Again > 0 {
 		text += fmt.Sprintf("; the same %d more times", e.Again)
@@ -74,11 +74,11 @@ func (e *Entry) Head() string {
 func (e *Entry) Details(all bool) []string {
 	var out []string
 	for _, l := range e.Launches {
-		text := fmt.Sprintf("buy %d × %s %s in %s of pool %s for %d pods, %.4f an hour each", l.Nodes, l.InstanceType, l.CapacityType, l.Zone, l.Pool, l.Pods, l.Price)
+		text := fmt.Sprintf("buy %d × %s %s in %s of pool %s for %d pods, %.4f%s an hour each", l.Nodes, l.InstanceType, l.CapacityType, l.Zone, l.Pool, l.Pods, l.Price, e.inCurrency())
 		out = append(out, later(text, l.WaitsFor))
 	}
 	for _, d := range e.Disruptions {
-		text := fmt.Sprintf("%s %s (%s): %d evictions, saves %.4f an hour", d.Decision, strings.Join(d.Nodes, ", "), d.Reason, d.Evictions, d.Savings)
+		text := fmt.Sprintf("%s %s (%s): %d evictions, saves %.4f%s an hour", d.Decision, strings.Join(d.Nodes, ", "), d.Reason, d.Evictions, d.Savings, e.inCurrency())
 		out = append(out, later(text, d.WaitsFor))
 	}
 	for _, u := range e.Unplaced {
@@ -95,7 +95,7 @@ func (e *Entry) Details(all bool) []string {
 	}
 	for _, o := range e.Outcomes {
 		if all || o.Result != Made {
-			out = append(out, o.String())
+			out = append(out, e.outcome(o))
 		}
 	}
 	return out
@@ -116,14 +116,22 @@ func someOf(names []string, of int) string {
 	return text
 }
 
-// String is the outcome in words.
-func (o Outcome) String() string {
+// inCurrency follows an amount; it is empty in journals that do not say in which currency they are.
+func (e *Entry) inCurrency() string {
+	if e.Cost == nil || e.Cost.Currency == "" {
+		return ""
+	}
+	return " " + e.Cost.Currency
+}
+
+// outcome says in words what came of an action.
+func (e *Entry) outcome(o Outcome) string {
 	text := fmt.Sprintf("→ %s %s %s", o.Action, strings.Join(o.NodeClaims, ", "), o.Result)
 	if o.Why != "" {
 		text += ": " + o.Why
 	}
 	if o.Realised != nil {
-		text += fmt.Sprintf(", saves %.4f an hour", *o.Realised)
+		text += fmt.Sprintf(", saves %.4f%s an hour", *o.Realised, e.inCurrency())
 	}
 	return text
 }

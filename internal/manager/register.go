@@ -59,6 +59,7 @@ func (c starter) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the cloud: %w", err)
 	}
+	c.journal.PricedIn(backend.Provider.Describe().Currency)
 	kit, err := c.kit(backend)
 	if err != nil {
 		return err

@@ -144,7 +144,7 @@ func decided() Decisions {
 	return Decisions{Entries: []journal.Entry{
 		{ID: 4712, Decision: journal.Decision{At: noon.Add(-5 * time.Second), By: "provisioner", Woke: "pod shop/web-8",
 			Unplaced: []journal.Unplaced{{Pods: 2, Names: []string{"shop/web-8", "shop/web-9"}, Why: "pool default: limit of cpu is reached (20 of 20); pool spot: no instance type met all requirements"}}}},
-		{ID: 4698, Decision: journal.Decision{At: noon.Add(-2 * time.Minute), By: "disruption", Woke: "the usual time", Cost: &journal.Cost{Before: 0.768, After: 0.647},
+		{ID: 4698, Decision: journal.Decision{At: noon.Add(-2 * time.Minute), By: "disruption", Woke: "the usual time", Cost: &journal.Cost{Before: 0.768, After: 0.647, Currency: "USD"},
 			Disruptions: []journal.Disruption{{Reason: "Underutilized", Decision: "delete", Nodes: []string{"ip-10-0-2-7.us-west-2.compute.internal"}, Evictions: 2, Savings: saved}}},
 			Outcomes: []journal.Outcome{{At: noon.Add(-119 * time.Second), Action: journal.ActionDisrupt, NodeClaims: []string{"spot-7"}, Result: journal.Begun}}, Again: 3},
 	}}
