@@ -33,7 +33,7 @@ func (s *warning) Lines(ctx context.Context, after int64, each func(journal.Line
 	})
 	if err == nil && broken > 0 && !s.said {
 		s.said = true
-		fmt.Fprintf(s.to, "warning: %s: lines that cannot be read, such as one that was cut off: %d; all others are read\n", s.from, broken)
+		fmt.Fprintf(s.to, "warning: %s: %s\n", s.from, journal.Unreadable(broken))
 	}
 	return err
 }

@@ -102,6 +102,8 @@ func (r *replayer) one(source journal.Source, e *journal.Entry) error {
 	switch {
 	case errors.Is(err, journal.ErrNoSnapshot):
 		out.Why = journal.ErrNoSnapshot.Error()
+	case errors.Is(err, journal.ErrCutOff):
+		out.Why = journal.ErrCutOff.Error()
 	case err != nil:
 		return err
 	default:

@@ -25,6 +25,8 @@ func followDecisions(ctx context.Context, from string, send func(tea.Msg)) {
 		message := viewer.Decisions{}
 		if err := tail.Read(ctx); err != nil {
 			message.Problem = explainUnreachable(err, from).Error()
+		} else if text := tail.Warning(); text != "" {
+			message.Problem = "the journal has " + text
 		}
 		for _, e := range slices.Backward(tail.Entries) {
 			if len(message.Entries) == shownDecisions {

@@ -101,7 +101,7 @@ func (d *Dashboard) recorded(r *http.Request) (*journal.Entry, *snapshot.Snapsho
 			continue
 		}
 		s, err := journal.Snapshot(r.Context(), d.options.Journal, &e)
-		if errors.Is(err, journal.ErrNoSnapshot) {
+		if errors.Is(err, journal.ErrNoSnapshot) || errors.Is(err, journal.ErrCutOff) {
 			continue
 		}
 		return &e, s, err

@@ -45,6 +45,7 @@ type headline struct {
 type timeline struct {
 	Journal   bool       `json:"journal"`
 	Problem   string     `json:"problem,omitempty"`
+	Warning   string     `json:"warning,omitempty"` // of what is missing in an answer that was read
 	Decisions []headline `json:"decisions"`
 }
 
@@ -110,6 +111,9 @@ func (d *Dashboard) newest(r *http.Request) ([]journal.Entry, timeline) {
 		own.at = now
 	}
 	out.Problem = own.problem
+	if text := own.tail.Warning(); text != "" {
+		out.Warning = "The journal has " + text + "."
+	}
 	kept := own.tail.Entries[max(0, len(own.tail.Entries)-keptDecisions):]
 	entries := make([]journal.Entry, 0, len(kept))
 	for _, e := range kept {

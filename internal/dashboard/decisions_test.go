@@ -66,6 +66,14 @@ func TestDecisionsAreServed(t *testing.T) {
 	if one.ID != 2 || one.Cost.LowerBound != 0.19 || one.Unplaced[0].Why != "no type has 900 CPU" || len(one.Outcomes) != 1 || !strings.Contains(text, `"result":"failed"`) {
 		t.Errorf("the decision is %s", text)
 	}
+	cut := filepath.Join(t.TempDir(), "cut.jsonl")
+	if err := os.WriteFile(cut, []byte(lines+`{"seq":5,"decision":{"at":"2026-`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var warned timeline
+	if ask(journal.File(cut), "/api/decisions", 200, &warned); len(warned.Decisions) != 2 || warned.Problem != "" || !strings.Contains(warned.Warning, "cut off: 1") || list.Warning != "" {
+		t.Errorf("with a line that was cut off: %+v", warned)
+	}
 	ask(journal.File(file), "/api/decisions/3", 404, nil)
 	ask(journal.File(file), "/api/decisions/last", 400, nil)
 	var none, bad timeline

@@ -96,6 +96,7 @@ func (j *Journal) Contents(_ context.Context, digest string, w io.Writer) error 
 
 // contents looks piece by piece, the last one first: each has all parts of its snapshots.
 func contents(s *store, pieces []piece, digest string, w io.Writer) error {
+	broken := false
 	for i := range slices.Backward(pieces) {
 		text, err := s.read(&pieces[i])
 		if errors.Is(err, os.ErrNotExist) { // it has been dropped meanwhile
@@ -107,6 +108,10 @@ func contents(s *store, pieces []piece, digest string, w io.Writer) error {
 		if err := assemble(w, text, digest); !errors.Is(err, ErrNoSnapshot) {
 			return err
 		}
+		broken = broken || isBroken(text)
+	}
+	if broken {
+		return ErrCutOff
 	}
 	return ErrNoSnapshot
 }
@@ -171,5 +176,9 @@ func (f File) Contents(_ context.Context, digest string, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	return assemble(w, text, digest)
+	err = assemble(w, text, digest)
+	if errors.Is(err, ErrNoSnapshot) && isBroken(text) {
+		return ErrCutOff
+	}
+	return err
 }

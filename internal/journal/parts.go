@@ -131,6 +131,19 @@ func (c *cutter) end() error {
 // ErrNoSnapshot is returned where a decision's snapshot is not, or no more, in the journal.
 var ErrNoSnapshot = errors.New("its snapshot is not in the journal: only those of the last decisions are kept, and of decisions that came faster than they could be written none is")
 
+// ErrCutOff is returned where a decision's snapshot is missing from a file that has lines which cannot be read.
+var ErrCutOff = errors.New("its snapshot cannot be read: the journal's snapshots have a line that cannot be read, such as one that was cut off; the decision itself and all others can")
+
+// isBroken reports whether a text has a line that cannot be read.
+func isBroken(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if len(bytes.TrimSpace(line)) > 0 && !json.Valid(line) {
+			return true
+		}
+	}
+	return false
+}
+
 // assemble writes the snapshot with a digest, as snapshot.Read reads it, from the lines of a text. Only the
 // lines that it needs are decoded.
 func assemble(w io.Writer, text []byte, digest string) error {
@@ -152,6 +165,11 @@ func assemble(w io.Writer, text []byte, digest string) error {
 		var l Line
 		if _, wanted := parts[lineDigest(line, partLine)]; wanted && json.Unmarshal(line, &l) == nil && l.Part != nil {
 			parts[l.Part.Digest] = l.Part.Gzip
+		}
+	}
+	for _, name := range contents.Parts {
+		if parts[name] == nil {
+			return ErrNoSnapshot
 		}
 	}
 	for _, name := range contents.Parts {
@@ -179,9 +197,6 @@ func lineDigest(line []byte, begin string) string {
 }
 
 func unpack(w io.Writer, zipped []byte) error {
-	if zipped == nil {
-		return ErrNoSnapshot
-	}
 	r, err := gzip.NewReader(bytes.NewReader(zipped))
 	if err == nil {
 		_, err = io.Copy(w, r)

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type Tail struct {
 	commands map[string]int64
 	last     int64 // number of the line that was read last, and its time
 	lastAt   time.Time
+	// Lines that cannot be read: before the last line, and behind it. Those behind are met again.
+	broken, behind int
 }
 
 // NewTail makes one that keeps so many decisions; 0 is all.
@@ -28,12 +31,25 @@ func NewTail(from Source, most int) *Tail {
 
 func (t *Tail) forget() {
 	t.Entries, t.byNumber, t.commands = nil, map[int64]*Entry{}, map[string]int64{}
-	t.last, t.lastAt = 0, time.Time{}
+	t.last, t.lastAt, t.broken, t.behind = 0, time.Time{}, 0, 0
+}
+
+// Warning says that lines could not be read; it is empty if all could.
+func (t *Tail) Warning() string { return Unreadable(t.broken + t.behind) }
+
+// Unreadable says that so many lines of a journal could not be read; it is empty for none.
+func Unreadable(lines int) string {
+	if lines == 0 {
+		return ""
+	}
+	return fmt.Sprintf("lines that cannot be read, such as one that was cut off: %d; all others are read", lines)
 }
 
 // Read adds what is new. A journal that has begun anew is read from its beginning.
 func (t *Tail) Read(ctx context.Context) error {
+	t.behind = 0
 	if t.last == 0 {
+		t.broken = 0
 		return t.from.Lines(ctx, 0, t.add)
 	}
 	last, at, met := t.last, t.lastAt, false
@@ -53,8 +69,13 @@ func (t *Tail) Read(ctx context.Context) error {
 }
 
 func (t *Tail) add(l Line) error {
+	if l.Broken {
+		t.behind++
+		return nil
+	}
 	if l.Seq > 0 {
 		t.last, t.lastAt = l.Seq, l.at()
+		t.broken, t.behind = t.broken+t.behind, 0
 	}
 	switch {
 	case l.Decision != nil:

@@ -15,7 +15,7 @@ type script struct{ lines []journal.Line }
 
 func (s *script) Lines(_ context.Context, after int64, each func(journal.Line) error) error {
 	for _, l := range s.lines {
-		if l.Seq > after {
+		if l.Seq > after || l.Broken {
 			if err := each(l); err != nil {
 				return err
 			}
@@ -70,6 +70,36 @@ func TestTailsFollow(t *testing.T) {
 		}
 		if !slices.Equal(got, step.want) {
 			t.Errorf("%s: %v, want %v", step.name, got, step.want)
+		}
+	}
+}
+
+// TestTailsCountBrokenLines checks that lines that cannot be read are counted once each, also those behind the last one.
+func TestTailsCountBrokenLines(t *testing.T) {
+	t.Parallel()
+	decision := func(number int64) journal.Line {
+		return journal.Line{Seq: number, Decision: &journal.Decision{At: epoch}}
+	}
+	from, broken := &script{}, journal.Line{Broken: true}
+	tail := journal.NewTail(from, 0)
+	for _, step := range []struct {
+		name string
+		add  []journal.Line
+		want int
+	}{
+		{"none", []journal.Line{decision(1)}, 0},
+		{"one behind the last", []journal.Line{broken}, 1},
+		{"it is met again", nil, 1},
+		{"the journal goes on", []journal.Line{decision(2)}, 1},
+		{"one more", []journal.Line{broken, decision(3)}, 2},
+		{"nothing is new", nil, 2},
+	} {
+		from.lines = append(from.lines, step.add...)
+		if err := tail.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := tail.Warning(); got != journal.Unreadable(step.want) {
+			t.Errorf("%s: warned of %q, want %q", step.name, got, journal.Unreadable(step.want))
 		}
 	}
 }

@@ -80,6 +80,8 @@ func (m *Model) foot() string {
 		return clip(s.bold(m.prompt.what+": ")+m.prompt.text+"_", m.width)
 	case len(m.problems) > 0:
 		return clip(s.bad(strings.Join(m.problems, "; ")), m.width)
+	case m.tab == decisionsTab && m.decisions != nil && m.decisions.Problem != "":
+		return clip(s.bad(m.decisions.Problem), m.width)
 	case m.filter != "" && m.detail == "":
 		return clip(s.bold("filter: ")+m.filter+s.faint("  esc clears it"), m.width)
 	case m.detail != "":

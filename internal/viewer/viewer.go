@@ -47,7 +47,7 @@ type Fleet struct {
 type Decisions struct {
 	// Entries are the decisions, the newest first.
 	Entries []journal.Entry
-	// Problem says why the journal cannot be read.
+	// Problem says why the journal cannot be read, or that some lines of it cannot.
 	Problem string
 }
 
