@@ -35,9 +35,9 @@ import (
 var screenshots = flag.String("screenshots", "", "folder for pictures of every page")
 
 const lines = `{"seq":1,"start":{"at":"2026-03-01T11:00:00Z","kept":"in memory"}}
-{"seq":2,"decision":{"at":"2026-03-01T11:00:01Z","by":"provisioner","woke":"3 pods became pending","tookMicros":1200,"snapshot":"s","cost":{"newPerHour":0.2,"lowerBoundPerHour":0.19,"fleetPerHourBefore":0.4,"fleetPerHourAfter":0.6},"launches":[{"nodes":1,"nodePool":"default","instanceType":"m5.large","zone":"us-west-2a","capacityType":"spot","pricePerHour":0.2,"pods":3}],"unplaced":[{"pods":1,"names":["shop/big"],"why":"no instance type has 900 CPU"}]}}
+{"seq":2,"decision":{"at":"2026-03-01T11:00:01Z","by":"provisioner","woke":"3 pods became pending","tookMicros":1200,"snapshot":"s","cost":{"newPerHour":0.2,"lowerBoundPerHour":0.19,"fleetPerHourBefore":0.4,"fleetPerHourAfter":0.6,"currency":"USD"},"launches":[{"nodes":1,"nodePool":"default","instanceType":"m5.large","zone":"us-west-2a","capacityType":"spot","pricePerHour":0.2,"pods":3}],"unplaced":[{"pods":1,"names":["shop/big"],"why":"no instance type has 900 CPU"}]}}
 {"seq":3,"outcome":{"at":"2026-03-01T11:00:02Z","decision":2,"action":"launch","result":"made","nodeClaims":["default-x7k2p"]}}
-{"seq":4,"decision":{"at":"2026-03-01T11:30:01Z","by":"disruption","woke":"a minute has passed","tookMicros":900,"cost":{"newPerHour":0,"lowerBoundPerHour":0,"fleetPerHourBefore":0.6,"fleetPerHourAfter":0.4},"disruptions":[{"reason":"Underutilized","decision":"delete","nodes":["node-3"],"evictions":2,"savingsPerHour":0.2}],"kept":{"PodBlocksDisruption":2,"NotWorthIt":5}}}
+{"seq":4,"decision":{"at":"2026-03-01T11:30:01Z","by":"disruption","woke":"a minute has passed","tookMicros":900,"cost":{"newPerHour":0,"lowerBoundPerHour":0,"fleetPerHourBefore":0.6,"fleetPerHourAfter":0.4,"currency":"USD"},"disruptions":[{"reason":"Underutilized","decision":"delete","nodes":["node-3"],"evictions":2,"savingsPerHour":0.2}],"kept":{"PodBlocksDisruption":2,"NotWorthIt":5}}}
 `
 
 // cluster has so many nodes with so many pods each, and a pod that waits.
@@ -225,6 +225,9 @@ func TestPagesInChromium(t *testing.T) {
 			}
 			if wide := read[int64](t, b, "document.documentElement.scrollWidth"); wide > v.width {
 				t.Errorf("%s at %d px is %d px wide", p.hash, v.width, wide)
+			}
+			if hidden := read[int64](t, b, "Math.max(0, ...[...document.querySelectorAll('.scroll')].map(s => s.scrollWidth - s.clientWidth))"); v.name == "narrow" && hidden > 0 {
+				t.Errorf("%s at %d px hides %d px of a table", p.hash, v.width, hidden)
 			}
 			b.accessible(t, v.name+" "+p.hash)
 			b.picture(t, v.name+"-"+strings.ReplaceAll(p.hash, "/", "-"))

@@ -77,10 +77,12 @@ const notices = list => list.map(n => el("p.notice", null, el("b", null, n.name 
 
 function table(label, columns, rows, empty) {
   if (!rows.length) return el("div.card.empty", null, empty);
-  return el("div.scroll", { tabindex: 0, role: "region", "aria-label": label }, el("table", null,
-    el("thead", null, el("tr", null, columns.map(c => el(c.n ? "th.n" : "th", { scope: "col", "aria-sort": c.key && sorting.key === c.key ? (sorting.down ? "descending" : "ascending") : null },
+  // On narrow screens a row is a card, and each cell is preceded by the name of its column. That takes the meaning of
+  // a table from the elements, so the roles are written out.
+  return el("div.scroll", { tabindex: 0, role: "region", "aria-label": label }, el("table.cards", { role: "table", "aria-label": label },
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, columns.map(c => el(c.n ? "th.n" : "th", { role: "columnheader", scope: "col", "aria-sort": c.key && sorting.key === c.key ? (sorting.down ? "descending" : "ascending") : null },
       c.key ? el("button", { type: "button", onclick: () => { sorting = { key: c.key, down: sorting.key === c.key && !sorting.down }; draw(); } }, c.name + (sorting.key === c.key ? (sorting.down ? " ↓" : " ↑") : "")) : c.name)))),
-    el("tbody", null, rows.map(r => el("tr", null, columns.map(c => el(c.n ? "td.n" : c.why ? "td.why" : c.nb ? "td.nb" : "td", null, c.cell(r))))))));
+    el("tbody", { role: "rowgroup" }, rows.map(r => el("tr", { role: "row" }, columns.map(c => el(c.n ? "td.n" : c.why ? "td.why" : c.nb ? "td.nb" : "td", { role: "cell", "data-name": c.name }, c.cell(r))))))));
 }
 
 function fleetPage() {
@@ -283,7 +285,7 @@ async function readDecisions() {
     let open = null;
     if (id) open = await ask("/api/decisions/" + encodeURIComponent(id)).catch(e => ({ id: +id, missing: e.message }));
     if (shows() === "decisions" && location.hash.split("/")[2] !== (id || undefined)) return;
-    Object.assign(decided, { problem: "", open }, list);
+    Object.assign(decided, { problem: "", warning: "", open }, list);
   } catch (e) { decided.problem = e.message; }
   draw();
 }
@@ -359,7 +361,7 @@ function decisionCard(d) {
 function decisionsPage(id) {
   const out = [el("h1", null, "Decisions")];
   if (!decided.journal) return out.concat(el("div.card.empty", null, "No journal is read. Give the command --journal with the address of the controller's metrics port, a folder or a file."));
-  if (decided.problem) out.push(el("p.notice", null, decided.problem));
+  for (const text of [decided.problem, decided.warning]) if (text) out.push(el("p.notice", null, text));
   if (!decided.decisions) return out.concat(el("div.card.empty", null, "Reading the journal …"));
   if (!decided.decisions.length) return out.concat(el("div.card.empty", null, "Nothing has been decided yet."));
   const open = decided.open && String(decided.open.id) === id ? decided.open : null;
