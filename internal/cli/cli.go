@@ -26,13 +26,15 @@ type Env struct {
 	// the speed of the machine.
 	Progress  io.Writer
 	LookupEnv func(name string) (string, bool)
+	// Plugin says that kubectl started the program as its plug-in.
+	Plugin bool
 	// Cloud is where the controller buys machines; plans use its prices.
 	Cloud provider.Cloud
 }
 
 // Process is the world of the running process.
 func Process() Env {
-	return Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}
+	return Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Plugin: len(os.Args) > 0 && isPlugin(os.Args[0])}
 }
 
 // The exit statuses of every command. Scripts depend on them.
@@ -62,14 +64,18 @@ func execute(ctx context.Context, root *cobra.Command, args []string, w Env) int
 	if errors.Is(err, ErrIncomplete) {
 		return statusIncomplete
 	}
-	fmt.Fprintf(w.Err, "error: %s\n", err)
+	text := err.Error()
+	if w.Plugin {
+		text = asPlugin(root, text)
+	}
+	fmt.Fprintf(w.Err, "error: %s\n", text)
 	return statusFailed
 }
 
 // Root is the tenon command with all of its subcommands.
 func Root(w Env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "tenon",
+		Use:   programName,
 		Short: "Just the nodes that your pods need, just in time",
 		Long: `Tenon gives a Kubernetes cluster just the nodes that its pods need, just in time,
 and takes them away again when something cheaper will do. It speaks Karpenter's API.
@@ -96,6 +102,9 @@ no successor, an object is wrong, a cluster or an account lacks something.`,
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetUsageFunc(func(cmd *cobra.Command) error { return usage(cmd, w.Cloud.Settings) })
 	root.AddCommand(commands(w)...)
+	if w.Plugin {
+		return renamed(root)
+	}
 	return root
 }
 
