@@ -133,6 +133,8 @@ func (j *judge) untouchable(d *plan.Disruption, n *snapshot.Node) string {
 		return "is of a pool that is not consolidated"
 	case n.Life.Quiet.IsZero() || n.Life.Quiet.Add(*pool.Consolidation.After).After(j.s.Now):
 		return "has not been quiet for long enough"
+	case pool.Rules() != nil:
+		return j.needed(pool.Rules(), n)
 	case d.Reason == plan.Underutilized && pool.Consolidation.Policy == snapshot.WhenEmpty:
 		return "is of a pool where only empty nodes go"
 	}
@@ -275,7 +277,7 @@ func (j *judge) checkPrice(d *plan.Disruption) {
 	if d.Savings != before-best {
 		j.f.note(Violation{Rule: SavingsWrong, Have: int64(d.Savings), Want: int64(before - best)})
 	}
-	if d.Reason == plan.Underutilized && worst >= before {
+	if d.Reason == plan.Underutilized && len(d.Replacements) > 0 && worst >= before {
 		j.f.note(Violation{Rule: DearerReplacement, Node: d.Nodes[0].Node, Have: int64(worst), Want: int64(before)})
 	}
 	if d.Reason == plan.Underutilized && others < len(d.Nodes) && spot > others && !j.s.Settings.SpotToSpot {

@@ -34,3 +34,20 @@ func (j *judge) drainHeld(r *snapshot.DrainRules, pod *snapshot.Pod) bool {
 	}
 	return f.SafeToEvict == "false" || f.Local && r.SkipNodesWithLocalStorage
 }
+
+// needed is why a node may not go yet by the rules of Cluster Autoscaler.
+func (j *judge) needed(r *snapshot.ScaleDown, n *snapshot.Node) string {
+	least := r.UnneededTime
+	if n.Life.Unready {
+		least = r.UnreadyTime
+	}
+	switch {
+	case !r.Enabled || n.Life.Unready && !r.UnreadyEnabled:
+		return "is of a group that does not shrink, or unready where such nodes stay"
+	case n.Life.Unneeded.IsZero() || j.s.Now.Sub(n.Life.Unneeded) < least:
+		return "has not been unneeded for long enough"
+	case r.Rests.After(j.s.Now):
+		return "is of a group that rests"
+	}
+	return ""
+}

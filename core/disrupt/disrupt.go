@@ -55,6 +55,7 @@ func Plan(s snapshot.Sorted, p *plan.Plan, budget Budget) Result {
 	x.empty()
 	x.staticDrift()
 	x.drift()
+	x.scaleDown()
 	x.underutilized()
 	x.tellBuffers()
 	out := x.outcome()

@@ -4,6 +4,7 @@
 //	survey     who may go at all, and for which reasons (candidate.go, allowance.go)
 //	empty      nodes without pods that need them
 //	drift      nodes that are no longer what they should be, at any price
+//	scaleDown  nodes of groups that are managed by the rules of Cluster Autoscaler (scaledown.go)
 //	design     what the fleet would look like at its best: keepers and leavers (design.go)
 //	groups     leavers that are packed together onto keepers and new nodes (group.go)
 //	sweep      every node that is left, one by one (sweep.go)

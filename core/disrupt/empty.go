@@ -13,7 +13,7 @@ func (x *search) empty() {
 	var nodes []int
 	for i := range x.nodes {
 		n := &x.nodes[i]
-		if n.state != candidate {
+		if n.state != candidate || rulesOf(x.s, n.pool) != nil { // see scaleDown
 			continue
 		}
 		if cause, kind, until := x.mayConsolidate(n); cause.Code != reason.None {

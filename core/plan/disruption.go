@@ -122,6 +122,8 @@ type Prospect struct {
 	Until time.Time
 	// Disruption is its index in the plan if it is chosen.
 	Disruption int
+	// Unneeded: by the rules of Cluster Autoscaler, which its group has, nothing needs the node.
+	Unneeded bool `json:",omitempty"`
 }
 
 // Skipped reports whether there was no effort left to look at it: what was said before stands.

@@ -32,6 +32,17 @@ const (
 	LocalStorageRequested       Code = "LocalStorageRequested"
 )
 
+// Why a node stays of a group that is managed by the rules of Cluster Autoscaler, as long as no pod holds it.
+const (
+	ScaleDownDisabled        Code = "ScaleDownDisabled" // for all such groups
+	ScaleDownUnreadyDisabled Code = "ScaleDownUnreadyDisabled"
+	NotUnderutilized         Code = "NotUnderutilized" // Have: utilization, Want: threshold; in thousandths
+	NotUnneededLongEnough    Code = "NotUnneededLongEnough"
+	NotUnreadyLongEnough     Code = "NotUnreadyLongEnough"
+	ScaleDownInCooldown      Code = "ScaleDownInCooldown"
+	TooManyScaleDowns        Code = "TooManyScaleDowns" // Have: nodes that leave, Want: how many may
+)
+
 // Why a decision does not hold any more.
 const (
 	PodCame        Code = "PodCame"        // Where: the pod, to a node that goes

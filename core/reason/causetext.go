@@ -14,6 +14,11 @@ var fixed = map[Code]string{
 	NodeNominated:               "Node is nominated for a pending pod",
 	NodeProtected:               `Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation`,
 	ScaleDownDisabledAnnotation: `Disruption is blocked through the "cluster-autoscaler.kubernetes.io/scale-down-disabled" annotation`,
+	ScaleDownDisabled:           "Groups in mode cas do not shrink: --scale-down-enabled is false",
+	ScaleDownUnreadyDisabled:    "Node is not Ready, and --scale-down-unready-enabled is false: ScaleDownUnreadyDisabled",
+	NotUnneededLongEnough:       "Nothing needs the node, but not for long enough: NotUnneededLongEnough",
+	NotUnreadyLongEnough:        "Nothing needs the node, which is not Ready, but not for long enough: NotUnreadyLongEnough",
+	ScaleDownInCooldown:         "Nothing needs the node, which waits for a delay after a change of a group",
 	PoolLabelMissing:            "Node doesn't have required label (label=karpenter.sh/nodepool)",
 	ActivityUnknown:             "It is not known yet when a pod has last come or gone",
 	RecentActivity:              "A pod has come or gone within consolidateAfter",
@@ -93,6 +98,10 @@ func (c *Cause) Text() string {
 			text += ": " + c.Budgets.Text()
 		}
 		return text
+	case NotUnderutilized:
+		return fmt.Sprintf("Pods ask for %.1f%% of the node, more than the threshold of %.1f%%: NotUnderutilized", float64(c.Have)/10, float64(c.Want)/10)
+	case TooManyScaleDowns:
+		return fmt.Sprintf("Nothing needs the node, which waits for %d others to go: no more than %d may at a time", c.Have, c.Want)
 	case RolloutPace:
 		return c.Rollout.Text()
 	case ScoreTooLow:

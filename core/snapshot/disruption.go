@@ -75,6 +75,9 @@ type Life struct {
 	Protected bool `json:"protected,omitempty"`
 	// Kept: what protects the node is scale-down-disabled alone.
 	Kept bool `json:"kept,omitempty"`
+	// Unneeded is since when nothing needs the node of a group that is managed by the rules of Cluster Autoscaler; zero if
+	// something does, or if that is not known yet.
+	Unneeded time.Time `json:"unneeded,omitzero"`
 	// Bounded nodes have a termination grace period: no pod can hold them for ever.
 	Bounded bool `json:"bounded,omitempty"`
 	// Nominated is until when it waits for pods that were promised a place on it.

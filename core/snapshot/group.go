@@ -1,6 +1,9 @@
 package snapshot
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Group is what a pool has that stands for a group of instances: the cloud keeps their number, and Tenon changes that
 // number only.
@@ -24,6 +27,17 @@ func (p *Pool) Rules() *ScaleDown {
 		return nil
 	}
 	return p.Group.ScaleDown
+}
+
+// Resting is the pool while delays keep the nodes of its group until a time.
+func (p Pool) Resting(until time.Time) Pool {
+	if p.Rules() == nil {
+		return p
+	}
+	group, rules := *p.Group, *p.Group.ScaleDown
+	rules.Rests = until.UTC()
+	group.ScaleDown, p.Group = &rules, &group
+	return p
 }
 
 // groupPrefix sets the pools of groups apart: no NodePool's name has a slash.

@@ -2,9 +2,41 @@ package snapshot
 
 import "time"
 
-// ScaleDown is how nodes of a group go that is managed by the rules of Cluster Autoscaler.
+// ScaleDown is how nodes of a group go that is managed by the rules of Cluster Autoscaler, by the names of its flags.
 type ScaleDown struct {
 	Drain DrainRules `json:"drain"`
+	// Enabled: nodes go at all. UnreadyEnabled: those go too that do not report that they are well.
+	Enabled        bool `json:"enabled,omitempty"`
+	UnreadyEnabled bool `json:"unreadyEnabled,omitempty"`
+	// UtilizationThreshold is how much of a node pods may ask for if it is to go, in thousandths of what they can use.
+	// GPUUtilizationThreshold counts for nodes with GPUs instead, and for these alone.
+	UtilizationThreshold        int  `json:"utilizationThreshold,omitempty"`
+	GPUUtilizationThreshold     int  `json:"gpuUtilizationThreshold,omitempty"`
+	IgnoreDaemonSetsUtilization bool `json:"ignoreDaemonSetsUtilization,omitempty"`
+	IgnoreMirrorPodsUtilization bool `json:"ignoreMirrorPodsUtilization,omitempty"`
+	// UnneededTime is how long nothing must have needed a node; UnreadyTime counts for nodes that are not well.
+	UnneededTime time.Duration `json:"unneededTime,omitempty"`
+	UnreadyTime  time.Duration `json:"unreadyTime,omitempty"`
+	// MaxParallelism is how many nodes of all such groups may be leaving at a time, and MaxDrainParallelism how many of
+	// these may have pods.
+	MaxParallelism      int `json:"maxParallelism,omitempty"`
+	MaxDrainParallelism int `json:"maxDrainParallelism,omitempty"`
+	// No node goes for these times after a group has grown, a node was taken away, or that has failed. DelayTypeLocal: they
+	// count for the group alone in which it happened.
+	DelayAfterAdd     time.Duration `json:"delayAfterAdd,omitempty"`
+	DelayAfterDelete  time.Duration `json:"delayAfterDelete,omitempty"`
+	DelayAfterFailure time.Duration `json:"delayAfterFailure,omitempty"`
+	DelayTypeLocal    bool          `json:"delayTypeLocal,omitempty"`
+	// Rests is until when these delays keep nodes of the group.
+	Rests time.Time `json:"rests,omitzero"`
+}
+
+// Unneeded is how long nothing must have needed a node before it may go.
+func (s *ScaleDown) Unneeded(n *Node) time.Duration {
+	if n.Life.Unready {
+		return s.UnreadyTime
+	}
+	return s.UnneededTime
 }
 
 // DrainRules are the choices among Cluster Autoscaler's rules about pods, by the names of its flags.

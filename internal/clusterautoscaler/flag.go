@@ -28,9 +28,9 @@ const (
 	byPrice     = "the cheapest way to place the pods decides, over pools and groups together"
 	forPools    = "for pools: "
 	noGroupSays = "no setting of a group says that"
-	pauses      = "consolidateAfter counts for each node of a pool or group; no pause counts for all"
+	pauses      = sameFlag + "; in mode native consolidateAfter counts for each node of a pool or group; no pause counts for all"
 	sameFlag    = "a flag of this name, which counts for groups in mode cas"
-	budgets     = "spec.disruption.budgets of pools and NodeGroups, each its own"
+	budgets     = sameFlag + "; in mode native spec.disruption.budgets of pools and NodeGroups, each its own"
 	ownLease    = "Tenon has a Lease of its own, karpenter-leader-election; --leader-election-name names another"
 	ownMetrics  = "Tenon serves /metrics and probes on ports of its own: the chart's controller.metrics and healthProbe"
 	everyPass   = "Tenon decides when something changes, and asks for all nodes of a decision at once"
@@ -65,18 +65,18 @@ var fates = map[string]fate{
 	"max-node-startup-time":       {Changed, "a node that is not Ready counts as coming for 15 minutes; " + noGroupSays},
 	"*node-group-backoff*":        {Changed, "a group whose instances do not come rests for 5 minutes, doubling to 30; that is not set"},
 
-	"scale-down-unneeded-time":                {Changed, "spec.disruption.consolidateAfter of pools and NodeGroups, 10m for groups if it is not set; the tag scaledownunneededtime of a group counts"},
-	"scale-down-unready-time":                 {Changed, forPools + "the feature gate NodeRepair, 30 minutes after a node is not Ready"},
-	"scale-down-unready-enabled":              {Changed, forPools + "the feature gate NodeRepair"},
-	"scale-down-utilization-threshold":        {Lost, "a node goes if that saves money, however full it is"},
-	"scale-down-gpu-utilization-threshold":    {Lost, "a node goes if that saves money, however full it is"},
-	"ignore-daemonsets-utilization":           {Needless, "a node goes if that saves money, and pods of DaemonSets never keep it"},
-	"ignore-mirror-pods-utilization":          {Needless, "a node goes if that saves money, and static pods never keep it"},
-	"scale-down-enabled":                      {Changed, "spec.disruption of pools and NodeGroups: consolidateAfter: Never keeps the nodes"},
+	"scale-down-unneeded-time":                {Changed, sameFlag + "; in mode native spec.disruption.consolidateAfter of the NodeGroup, or the tag scaledownunneededtime"},
+	"scale-down-unready-time":                 {Changed, sameFlag},
+	"scale-down-unready-enabled":              {Changed, sameFlag},
+	"scale-down-utilization-threshold":        {Changed, sameFlag},
+	"scale-down-gpu-utilization-threshold":    {Changed, sameFlag},
+	"ignore-daemonsets-utilization":           {Changed, sameFlag},
+	"ignore-mirror-pods-utilization":          {Changed, sameFlag},
+	"scale-down-enabled":                      {Changed, sameFlag + "; in mode native consolidateAfter: Never keeps the nodes"},
 	"scale-down-delay-after-add":              {Changed, pauses},
 	"scale-down-delay-after-delete":           {Changed, pauses},
 	"scale-down-delay-after-failure":          {Changed, pauses},
-	"scale-down-delay-type-local":             {Needless, "consolidateAfter counts for each node"},
+	"scale-down-delay-type-local":             {Changed, sameFlag},
 	"max-scale-down-parallelism":              {Changed, budgets},
 	"max-drain-parallelism":                   {Changed, budgets},
 	"max-empty-bulk-delete":                   {Changed, budgets},

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/command"
 	"tenon/internal/departure"
 	"tenon/internal/patch"
@@ -70,6 +73,9 @@ func (e *Executor) shut(ctx context.Context, l command.Leaver, r *command.Record
 	if l.Node != nil && !departure.Closed(l.Node) {
 		closed := l.Node.DeepCopy()
 		closed.Spec.Taints = append(closed.Spec.Taints, karpenterv1.TaintDisrupted())
+		if group, _ := e.world.GroupObject(departure.Group(l.Node)); l.Claim == nil && group != nil && group.Spec.Mode == tenonv1alpha1.ModeCAS {
+			closed.Spec.Taints = append(closed.Spec.Taints, toBeDeleted(e.kit.Clock.Now()))
+		}
 		if err := patch.IfUnchanged(ctx, e.kit, l.Node, closed); err != nil {
 			return fmt.Errorf("taint node %s: %w", l.Node.Name, err)
 		}
@@ -78,6 +84,12 @@ func (e *Executor) shut(ctx context.Context, l command.Leaver, r *command.Record
 		return nil
 	}
 	return e.explain(ctx, l.Claim, string(r.Reason))
+}
+
+// toBeDeleted is what programs beside Tenon, such as controllers of load balancers, know a node by that goes, where they know
+// Cluster Autoscaler.
+func toBeDeleted(now time.Time) corev1.Taint {
+	return corev1.Taint{Key: tenonv1alpha1.TaintToBeDeleted, Value: strconv.FormatInt(now.Unix(), 10), Effect: corev1.TaintEffectNoSchedule}
 }
 
 // explain sets the condition DisruptionReason, or takes it away if there is no reason. Many
@@ -123,7 +135,7 @@ func (e *Executor) release(ctx context.Context, l command.Leaver) error {
 func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
 	taint := karpenterv1.TaintDisrupted()
 	opened := node.DeepCopy()
-	opened.Spec.Taints = slices.DeleteFunc(opened.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+	opened.Spec.Taints = slices.DeleteFunc(opened.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) || t.Key == tenonv1alpha1.TaintToBeDeleted })
 	err := patch.IfUnchanged(ctx, e.kit, node, opened)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("take the taint from node %s: %w", node.Name, err)

@@ -60,7 +60,7 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 		return r
 	}
 	e.kit.Events.Publish(telemetry.Normal(r.Group, eventScaledUp, fmt.Sprintf("The desired size is raised from %d to %d", i.From, i.To), string(r.Group.UID), fmt.Sprint(i.To)))
-	shown, err := nodegroup.Show(ctx, e.kit, r.Group, i.To)
+	shown, err := nodegroup.Show(ctx, e.kit, r.Group, i.To, nodegroup.Grown)
 	if r.Err = err; err == nil {
 		e.world.Put(shown)
 	}

@@ -139,6 +139,7 @@ func (b *builder) storeCatalogs(offers []PoolOffers) {
 func (b *builder) addGroups() {
 	for _, group := range byName(b.objects.NodeGroups) {
 		pool, offers := b.t.Group(group)
+		pool = pool.Resting(b.t.Rests(group, b.objects.NodeGroups))
 		pool.Catalog = len(b.out.Catalogs)
 		b.out.Pools = append(b.out.Pools, pool)
 		b.out.Catalogs = append(b.out.Catalogs, *offers)

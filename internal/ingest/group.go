@@ -3,9 +3,11 @@ package ingest
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -32,7 +34,11 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 		Unready: t.groupUnready(g),
 	}
 	pool.Group.ScaleDown = t.ScaleDown(g)
-	if pool.Consolidation = consolidationOf(g.Disrupts()); !t.mayShrink(g) {
+	pool.Consolidation = consolidationOf(g.Disrupts())
+	if pool.Rules() != nil && pool.Consolidation.After != nil {
+		pool.Consolidation.After = new(time.Duration) // its own times count
+	}
+	if !t.mayShrink(g) {
 		pool.Consolidation.After = nil
 	}
 	size, template := g.Status.Size, g.Status.Template
@@ -59,7 +65,57 @@ func (t *Translator) ScaleDown(g *tenonv1alpha1.NodeGroup) *snapshot.ScaleDown {
 		return nil
 	}
 	out := *t.options.ScaleDown
+	said := g.Status.Options
+	share(&out.UtilizationThreshold, said["scaledownutilizationthreshold"])
+	share(&out.GPUUtilizationThreshold, said["scaledowngpuutilizationthreshold"])
+	period(&out.UnneededTime, said[tenonv1alpha1.UnneededTime])
+	period(&out.UnreadyTime, said["scaledownunreadytime"])
+	if ignored, err := strconv.ParseBool(said["ignoredaemonsetsutilization"]); err == nil {
+		out.IgnoreDaemonSetsUtilization = ignored
+	}
 	return &out
+}
+
+// share sets a number of thousandths to an option, if the option can be read.
+func share(field *int, said string) {
+	if part, err := strconv.ParseFloat(said, 64); err == nil && part >= 0 && part <= 1 {
+		*field = int(math.Round(part * 1000))
+	}
+}
+
+// period sets a duration to an option, if the option can be read.
+func period(field *time.Duration, said string) {
+	if d, err := time.ParseDuration(said); err == nil && d >= 0 {
+		*field = d
+	}
+}
+
+// Rests is until when delays keep the nodes of a group in mode cas, of all groups that there are: those of Cluster Autoscaler
+// after a group has grown, a node was taken away, or that has failed. It is zero for other groups.
+func (t *Translator) Rests(g *tenonv1alpha1.NodeGroup, all []*tenonv1alpha1.NodeGroup) time.Time {
+	rules := t.ScaleDown(g)
+	if rules == nil {
+		return time.Time{}
+	}
+	if rules.DelayTypeLocal {
+		all = []*tenonv1alpha1.NodeGroup{g}
+	}
+	var out time.Time
+	for _, other := range all {
+		scaled := other.Status.Scaled
+		if scaled == nil || other.Spec.Mode != tenonv1alpha1.ModeCAS {
+			continue
+		}
+		for _, each := range []struct {
+			at    metav1.Time
+			delay time.Duration
+		}{{scaled.Up, rules.DelayAfterAdd}, {scaled.Down, rules.DelayAfterDelete}, {scaled.Failed, rules.DelayAfterFailure}} {
+			if until := each.at.Add(each.delay); !each.at.IsZero() && until.After(out) {
+				out = until
+			}
+		}
+	}
+	return out
 }
 
 // groupLabels are those of the template. Of what the cloud chooses from, a single value is no choice.
@@ -143,6 +199,10 @@ func (t *Translator) mayShrink(g *tenonv1alpha1.NodeGroup) bool {
 
 // AllowGroup evaluates the budgets of a group for so many nodes in service.
 func (t *Translator) AllowGroup(g *tenonv1alpha1.NodeGroup, total int, out *snapshot.Consolidation) {
+	if t.ScaleDown(g) != nil && g.Spec.Disruption == nil {
+		out.Allowed = snapshot.Allowance{Empty: snapshot.Unlimited, Drifted: snapshot.Unlimited, Underutilized: snapshot.Unlimited}
+		return
+	}
 	t.Allow(&karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: snapshot.GroupPool(g.Name)}, Spec: karpenterv1.NodePoolSpec{Disruption: g.Disrupts()}}, total, out)
 }
 

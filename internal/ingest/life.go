@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -78,6 +79,7 @@ func (v view) alone(out *snapshot.Life) {
 	if last, err := time.Parse(time.RFC3339, said[tenonv1alpha1.AnnotationLastPodEvent]); err == nil && v.initialized() {
 		out.Quiet = last.UTC()
 	}
+	out.Unneeded = unneeded(v.node)
 	var record struct { // of command.Record
 		Reason string `json:"reason"`
 	}
@@ -89,6 +91,19 @@ func (v view) alone(out *snapshot.Life) {
 	out.Rearranged = Rearranged(v.node)
 	// Without our finalizer it was deleted because its instance is gone.
 	out.Terminating = deleted && (said[tenonv1alpha1.AnnotationEnded] != "" || !slices.Contains(v.node.Finalizers, karpenterv1.FinalizerTermination))
+}
+
+// unneeded is since when nothing needs a node, as a taint says; zero if none says it.
+func unneeded(node *corev1.Node) time.Time {
+	for _, t := range node.Spec.Taints {
+		if t.Key != tenonv1alpha1.TaintCandidate {
+			continue
+		}
+		if seconds, err := strconv.ParseInt(t.Value, 10, 64); err == nil {
+			return time.Unix(seconds, 0).UTC()
+		}
+	}
+	return time.Time{}
 }
 
 // TakenBack reports whether a node is marked for a disruption that will be taken back: nothing is

@@ -182,7 +182,8 @@ func (v view) taints() []model.Taint {
 		list, startup = v.claim.Spec.Taints, v.claim.Spec.StartupTaints
 	}
 	if v.registered() || v.claim == nil {
-		list = v.node.Spec.Taints
+		// A candidate for deletion is as good a place as others, and no candidate any more once it is used.
+		list = slices.DeleteFunc(slices.Clone(v.node.Spec.Taints), func(t corev1.Taint) bool { return t.Key == tenonv1alpha1.TaintCandidate })
 	}
 	if v.initialized() {
 		return taints(list)

@@ -15,16 +15,52 @@ import (
 
 // Show writes the size, and returns the object with it. If the write fails, the controller that shows groups writes the
 // size; until then the cloud refuses what is decided from the former one.
-func Show(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, desired int64) (*tenonv1alpha1.NodeGroup, error) {
+func Show(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, desired int64, why Why) (*tenonv1alpha1.NodeGroup, error) {
+	return write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) {
+		s.Size.Desired, s.Size.Since = desired, now
+		switch why {
+		case Grown:
+			scaled(s).Up = now
+		case Shrunk:
+			scaled(s).Down = now
+		case Corrected:
+		}
+	})
+}
+
+// Why is what a size was changed for.
+type Why int
+
+// The reasons: pods need nodes, nodes are not needed, or instances do not come.
+const (
+	Grown Why = iota
+	Shrunk
+	Corrected
+)
+
+// Refused writes that the cloud has just refused to end an instance that is not needed.
+func Refused(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup) error {
+	_, err := write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) { scaled(s).Failed = now })
+	return err
+}
+
+func scaled(s *tenonv1alpha1.NodeGroupStatus) *tenonv1alpha1.NodeGroupScaled {
+	if s.Scaled == nil {
+		s.Scaled = &tenonv1alpha1.NodeGroupScaled{}
+	}
+	return s.Scaled
+}
+
+func write(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, change func(*tenonv1alpha1.NodeGroupStatus, metav1.Time)) (*tenonv1alpha1.NodeGroup, error) {
 	var shown *tenonv1alpha1.NodeGroup
 	err := patch.Retry(ctx, kit, g, func(now *tenonv1alpha1.NodeGroup) error {
 		if now.Status.Size == nil {
 			return patch.Gone(g)
 		}
 		shown = now.DeepCopy()
-		shown.Status.Size.Desired, shown.Status.Size.Since = desired, metav1.NewTime(kit.Clock.Now())
+		change(&shown.Status, metav1.NewTime(kit.Clock.Now()))
 		if err := patch.StatusIfUnchanged(ctx, kit, now, shown); err != nil {
-			return fmt.Errorf("write the size of node group %s: %w", g.Name, err)
+			return fmt.Errorf("write the status of node group %s: %w", g.Name, err)
 		}
 		return nil
 	})

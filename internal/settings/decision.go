@@ -1,21 +1,41 @@
 package settings
 
-import "tenon/core/snapshot"
+import (
+	"strings"
+	"time"
+
+	"tenon/core/snapshot"
+)
 
 // scaleDownOptions have the names and defaults of Cluster Autoscaler.
 func (s *Settings) scaleDownOptions() []Option {
-	drain := &s.ScaleDown.Drain
+	down, drain := &s.ScaleDown, &s.ScaleDown.Drain
+	own := func(flag, fallback, usage string, value Value, check func() error) Option {
+		return Option{Flag: flag, Env: strings.ToUpper(strings.ReplaceAll(flag, "-", "_")), Plan: true, Own: true, Default: fallback, Usage: usage, Value: value, Check: check}
+	}
+	period := func(flag, fallback, usage string, field *time.Duration) Option {
+		return own(flag, fallback, usage, Duration(field), notNegative(field))
+	}
 	return []Option{
-		{Flag: "skip-nodes-with-system-pods", Env: "SKIP_NODES_WITH_SYSTEM_PODS", Plan: true, Own: true, Default: "true", Usage: "a pod of kube-system without a PodDisruptionBudget holds its node",
-			Value: Boolean(&drain.SkipNodesWithSystemPods)},
-		{Flag: "skip-nodes-with-local-storage", Env: "SKIP_NODES_WITH_LOCAL_STORAGE", Plan: true, Own: true, Default: "true", Usage: "a pod with a hostPath or emptyDir volume holds its node",
-			Value: Boolean(&drain.SkipNodesWithLocalStorage)},
-		{Flag: "skip-nodes-with-custom-controller-pods", Env: "SKIP_NODES_WITH_CUSTOM_CONTROLLER_PODS", Plan: true, Own: true, Default: "true", Usage: "a pod whose controller is of a kind of your own, or is gone, holds its node",
-			Value: Boolean(&drain.SkipNodesWithCustomControllerPods)},
-		{Flag: "min-replica-count", Env: "MIN_REPLICA_COUNT", Plan: true, Own: true, Default: "0", Usage: "a pod of a ReplicaSet with fewer replicas holds its node",
-			Value: Number(&drain.MinReplicaCount)},
-		{Flag: "blocking-system-pod-distruption-timeout", Env: "BLOCKING_SYSTEM_POD_DISTRUPTION_TIMEOUT", Plan: true, Own: true, Default: "1h", Usage: "for how long after it was made a pod of kube-system holds its node (the name is spelled as Cluster Autoscaler spells it)",
-			Value: Duration(&drain.BlockingSystemPodTimeout), Check: notNegative(&drain.BlockingSystemPodTimeout)},
+		own("scale-down-enabled", "true", "whether groups in mode cas shrink", Boolean(&down.Enabled), nil),
+		own("scale-down-unready-enabled", "true", "whether nodes go that are not Ready", Boolean(&down.UnreadyEnabled), nil),
+		own("scale-down-utilization-threshold", "0.5", "how much of a node's CPU, and of its memory, pods may ask for if the node is to go, as a fraction; a group's tag scaledownutilizationthreshold goes before it", thousandths(&down.UtilizationThreshold), nil),
+		own("scale-down-gpu-utilization-threshold", "0.5", "the same of GPUs, which alone count on nodes with GPUs; the tag is scaledowngpuutilizationthreshold", thousandths(&down.GPUUtilizationThreshold), nil),
+		own("ignore-daemonsets-utilization", "false", "leave pods of DaemonSets out of that; the tag is ignoredaemonsetsutilization", Boolean(&down.IgnoreDaemonSetsUtilization), nil),
+		own("ignore-mirror-pods-utilization", "false", "leave mirror pods out of that", Boolean(&down.IgnoreMirrorPodsUtilization), nil),
+		period("scale-down-unneeded-time", "10m", "how long nothing must have needed a node before it goes; the tag is scaledownunneededtime", &down.UnneededTime),
+		period("scale-down-unready-time", "20m", "the same of a node that is not Ready; the tag is scaledownunreadytime", &down.UnreadyTime),
+		period("scale-down-delay-after-add", "10m", "no node goes for so long after a group has grown", &down.DelayAfterAdd),
+		period("scale-down-delay-after-delete", "0s", "no node goes for so long after the last one", &down.DelayAfterDelete),
+		period("scale-down-delay-after-failure", "3m", "no node goes for so long after the cloud refused to end an instance", &down.DelayAfterFailure),
+		own("scale-down-delay-type-local", "false", "these delays count for the group alone where it happened", Boolean(&down.DelayTypeLocal), nil),
+		own("max-scale-down-parallelism", "10", "how many nodes of all groups may be leaving at a time", Number(&down.MaxParallelism), nil),
+		own("max-drain-parallelism", "1", "how many of them may have pods that move", Number(&down.MaxDrainParallelism), nil),
+		own("skip-nodes-with-system-pods", "true", "a pod of kube-system without a PodDisruptionBudget holds its node", Boolean(&drain.SkipNodesWithSystemPods), nil),
+		own("skip-nodes-with-local-storage", "true", "a pod with a hostPath or emptyDir volume holds its node", Boolean(&drain.SkipNodesWithLocalStorage), nil),
+		own("skip-nodes-with-custom-controller-pods", "true", "a pod whose controller is of a kind of your own, or is gone, holds its node", Boolean(&drain.SkipNodesWithCustomControllerPods), nil),
+		own("min-replica-count", "0", "a pod of a ReplicaSet with fewer replicas holds its node", Number(&drain.MinReplicaCount), nil),
+		period("blocking-system-pod-distruption-timeout", "1h", "for how long after it was made a pod of kube-system holds its node (the name is spelled as Cluster Autoscaler spells it)", &drain.BlockingSystemPodTimeout),
 	}
 }
 

@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,6 +98,17 @@ func Fraction(field *float64) Value {
 		f, err := strconv.ParseFloat(text, 64)
 		return f, because(err, "%q is not a number", text)
 	}))
+}
+
+// thousandths is a fraction from 0 to 1 that is kept as a whole number.
+func thousandths(field *int) Value {
+	return plain("fraction", field, func(_ origin, text string) (int, error) {
+		f, err := strconv.ParseFloat(text, 64)
+		if err == nil && !(f >= 0 && f <= 1) {
+			return 0, fmt.Errorf("%q is no fraction from 0 to 1", text)
+		}
+		return int(math.Round(f * 1000)), because(err, "%q is not a number", text)
+	})
 }
 
 // price is not lenient: no chart that is in use has one, and a price that is left out unnoticed buys other nodes.

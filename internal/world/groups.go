@@ -57,10 +57,14 @@ func sameGroup(a, b *tenonv1alpha1.NodeGroup) bool {
 }
 
 // addPools adds the groups' pools, their catalogues and their prices.
-func (r *groups) addPools(out *snapshot.Snapshot, prices map[string]ingest.Prices) {
+func (r *groups) addPools(t *ingest.Translator, out *snapshot.Snapshot, prices map[string]ingest.Prices) {
+	objects := make([]*tenonv1alpha1.NodeGroup, 0, len(r.all))
+	for _, g := range r.all {
+		objects = append(objects, g.object)
+	}
 	for _, name := range order.Keys(r.all) {
 		g := r.all[name]
-		pool := g.pool
+		pool := g.pool.Resting(t.Rests(g.object, objects))
 		pool.Catalog = len(out.Catalogs)
 		out.Catalogs = append(out.Catalogs, *g.offers)
 		out.Pools = append(out.Pools, pool)

@@ -87,7 +87,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	out.Settings.WellKnown = w.options.Vocabulary.WellKnown()
 	w.addPools(out, m.Market)
 	prices := pricesOf(out, m.Market)
-	w.groups.addPools(out, prices)
+	w.groups.addPools(w.translator, out, prices)
 	w.refresh(prices)
 	out.Buffers = w.buffers
 	out.Gated = w.pods.gatedPods()

@@ -40,6 +40,14 @@ const (
 	AnnotationEnded = "tenon.sh/instance-ended"
 )
 
+// Taints of nodes of groups in mode cas, as Cluster Autoscaler has them. Their values are seconds since 1970.
+const (
+	// TaintCandidate is on a node that nothing needs, since the time that it says. Pods are put there last.
+	TaintCandidate = "DeletionCandidateOfClusterAutoscaler"
+	// TaintToBeDeleted is on a node that goes. No pods are put there.
+	TaintToBeDeleted = "ToBeDeletedByClusterAutoscaler"
+)
+
 // Conditions of a NodeGroup. Ready is computed from the first three; the others are plain.
 const (
 	// ConditionGroupFound: the cloud has the group.
@@ -96,14 +104,15 @@ type NodeGroupSpec struct {
 	GroupName string `json:"groupName"`
 	// Mode is what may be done to the group. In mode observe it is shown, and nothing is changed. In mode native it grows
 	// when pods need nodes, and its nodes are disrupted as those of pools are, but not below the group's minimum. In mode
-	// cas the same is done, and a node goes only if the rules of Cluster Autoscaler allow it.
+	// cas its nodes go by the rules of Cluster Autoscaler instead.
 	// +kubebuilder:validation:Enum:=observe;native;cas
 	// +kubebuilder:default:="observe"
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
-	// Disruption says when nodes of a group in mode native or cas may be taken away, as in a NodePool. If it is not given,
+	// Disruption says when nodes of a group in mode native may be taken away, as in a NodePool. If it is not given,
 	// consolidateAfter is what the group's tag scaledownunneededtime says, or else ten minutes, and a tenth of the nodes
-	// may be disrupted at a time.
+	// may be disrupted at a time. In mode cas budgets count that are given, and consolidateAfter Never; other flags and
+	// options say the rest.
 	// +optional
 	Disruption *karpenterv1.Disruption `json:"disruption,omitempty"`
 }
@@ -138,6 +147,9 @@ type NodeGroupStatus struct {
 	// Instances counts what the group has.
 	// +optional
 	Instances *NodeGroupInstances `json:"instances,omitempty"`
+	// Scaled is when Tenon last changed the group.
+	// +optional
+	Scaled *NodeGroupScaled `json:"scaled,omitempty"`
 	// Backoff is kept for three hours after instances did not come.
 	// +optional
 	Backoff *NodeGroupBackoff `json:"backoff,omitempty"`
@@ -182,6 +194,18 @@ type NodeGroupSize struct {
 	// Since is when Desired was last seen to change.
 	// +optional
 	Since metav1.Time `json:"since,omitzero"`
+}
+
+// NodeGroupScaled says when a group was last changed.
+type NodeGroupScaled struct {
+	// Up is when the group was last asked to grow.
+	// +optional
+	Up metav1.Time `json:"up,omitzero"`
+	// Down is when an instance that was not needed was last ended, and Failed when the cloud last refused that.
+	// +optional
+	Down metav1.Time `json:"down,omitzero"`
+	// +optional
+	Failed metav1.Time `json:"failed,omitzero"`
 }
 
 // NodeGroupBackoff says that, and for how long, no instances are asked for because the last ones did not come.

@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -77,8 +78,8 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 		d.o.Tell(picture.Snapshot, &decision)
 	}
 	d.tellBudgets(ctx, picture.Snapshot)
-	// 5. Begin what need not wait, and still holds.
-	err := d.beginAll(ctx, picture, decision.Plan.Disruptions, number)
+	// 5. Begin what need not wait, and still holds, and write what is to be waited for.
+	err := errors.Join(d.beginAll(ctx, picture, decision.Plan.Disruptions, number), d.markUnneeded(ctx, picture.Snapshot, &decision.Plan))
 	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -174,7 +175,7 @@ func TestNodesOfAGroupInModeCASGo(t *testing.T) {
 				tc.mode = func(*tenonv1alpha1.NodeGroup) {}
 			}
 			h := grouped(t, group(0, 2, tc.mode), 2, 0)
-			h.gates.NodeGroups, h.Kit.Settings.ScaleDown.Drain = true, tc.rules
+			h.cas(snapshot.ScaleDown{UtilizationThreshold: 1000, Drain: tc.rules})
 			h.keep("n0")
 			h.start()
 			var changes []func(*corev1.Pod)
@@ -189,7 +190,7 @@ func TestNodesOfAGroupInModeCASGo(t *testing.T) {
 				tc.pod[0](&pod)
 				h.Put(&pod)
 			}
-			h.pass(9 * time.Second)
+			h.pass(14 * time.Second)
 			if got := strings.Split(h.nodes(), ", ")[1]; got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
@@ -198,6 +199,91 @@ func TestNodesOfAGroupInModeCASGo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// cas sets what counts for groups in mode cas, beside what they need to shrink at all.
+func (h *fixture) cas(rules snapshot.ScaleDown) {
+	rules.Enabled, rules.UnreadyEnabled, rules.MaxParallelism, rules.MaxDrainParallelism = true, true, 10, 10
+	h.gates.NodeGroups, h.Kit.Settings.ScaleDown = true, rules
+	h.start()
+}
+
+// marks are the taints of a node that Cluster Autoscaler knows, and how many seconds ago they were set.
+func (h *fixture) marks(name string) string {
+	h.t.Helper()
+	var node corev1.Node
+	h.Get(name, &node)
+	var out []string
+	for _, taint := range node.Spec.Taints {
+		if seconds, err := strconv.ParseInt(taint.Value, 10, 64); err == nil {
+			out = append(out, fmt.Sprintf("%s:%s %d", taint.Key, taint.Effect, h.Clock.Now().Unix()-seconds))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestUnneededNodesAreMarked: a node that nothing needs has the taint of a candidate, from which its time is counted, also by
+// another process; the taint goes when the node is needed again, or its group is in another mode. A node that goes has the taint
+// that programs beside Tenon know.
+func TestUnneededNodesAreMarked(t *testing.T) {
+	t.Parallel()
+	const candidate, deleted = "DeletionCandidateOfClusterAutoscaler:PreferNoSchedule ", "ToBeDeletedByClusterAutoscaler:NoSchedule "
+	cases := map[string]struct {
+		change func(h *fixture)
+		want   string
+	}{
+		"nothing changes":       {func(*fixture) {}, candidate + "30"},
+		"another process":       {func(h *fixture) { h.start() }, candidate + "30"},
+		"a pod comes and stays": {func(h *fixture) { h.pod("a", "n1"); h.pod("b", "n1"); h.pod("c", "n1") }, ""},
+		"it has to stay":        {func(h *fixture) { h.keep("n1") }, ""},
+		"its group is native": {func(h *fixture) {
+			h.regroup(func(g *tenonv1alpha1.NodeGroup) {
+				g.Spec.Mode = tenonv1alpha1.ModeNative
+				g.Spec.Disruption = &karpenterv1.Disruption{ConsolidateAfter: karpenterv1.NeverEnding()}
+			})
+		}, ""},
+		"its group has grown": {func(h *fixture) {
+			h.regroup(func(g *tenonv1alpha1.NodeGroup) {
+				g.Status.Scaled = &tenonv1alpha1.NodeGroupScaled{Up: metav1.NewTime(h.Clock.Now())}
+			})
+			h.pass(time.Minute)
+		}, candidate + "90"},
+		"its time has come": {func(h *fixture) { h.pass(31 * time.Second) }, candidate + "61, " + deleted + "1"},
+		"a tag of the group": {func(h *fixture) {
+			h.regroup(func(g *tenonv1alpha1.NodeGroup) { g.Status.Options = map[string]string{"scaledownunneededtime": "29s"} })
+		}, candidate + "30, " + deleted + "0"},
+		"a time that is no time": {func(h *fixture) {
+			h.regroup(func(g *tenonv1alpha1.NodeGroup) {
+				g.Status.Options = map[string]string{"scaledownunneededtime": "soon"}
+			})
+		}, candidate + "30"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := grouped(t, group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode, g.Spec.Disruption = tenonv1alpha1.ModeCAS, nil }), 3, 0)
+			h.cas(snapshot.ScaleDown{UtilizationThreshold: 500, UnneededTime: time.Minute, DelayAfterAdd: 2 * time.Minute})
+			h.pass(time.Second)
+			if got := h.marks("n1"); got != candidate+"0" {
+				t.Fatalf("at first: %q", got)
+			}
+			h.pass(29 * time.Second)
+			tc.change(h)
+			h.pass(time.Second)
+			if got := h.marks("n1"); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// regroup changes the group.
+func (h *fixture) regroup(change func(*tenonv1alpha1.NodeGroup)) {
+	h.t.Helper()
+	var g tenonv1alpha1.NodeGroup
+	h.Get("web", &g)
+	change(&g)
+	h.Put(&g)
 }
 
 // keep has a node stay.

@@ -143,7 +143,7 @@ func (w watcher) lower(ctx context.Context, o *tenonv1alpha1.NodeGroup, from, to
 	text := fmt.Sprintf("The desired size is lowered from %d to %d, because instances do not come: %s", from, to, why)
 	w.kit.Events.Publish(telemetry.Warning(o, "ScaleUpFailed", text, string(o.UID), fmt.Sprint(to)))
 	reconcile.Log(ctx).Info("lowered the size of a node group whose instances do not come", "NodeGroup", o.Name, "from", from, "to", to, "cause", why)
-	_, err = nodegroup.Show(ctx, w.kit, o, to)
+	_, err = nodegroup.Show(ctx, w.kit, o, to, nodegroup.Corrected)
 	return err
 }
 
@@ -159,6 +159,6 @@ func (w watcher) endUnregistered(ctx context.Context, o *tenonv1alpha1.NodeGroup
 	text := fmt.Sprintf("Instance %s is ended: it had no node within %s", u.ProviderID, o.Provisions())
 	w.kit.Events.Publish(telemetry.Warning(o, "DeleteUnregistered", text, string(o.UID), u.ProviderID))
 	reconcile.Log(ctx).Info("ended an instance without a node", "NodeGroup", o.Name, "provider-id", u.ProviderID, "desired", desired)
-	_, err = nodegroup.Show(ctx, w.kit, o, desired)
+	_, err = nodegroup.Show(ctx, w.kit, o, desired, nodegroup.Corrected)
 	return err
 }

@@ -84,7 +84,8 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	case cloud.IsNotFound(err):
 		return finished, nil
 	case err != nil:
-		return progress{}, fmt.Errorf("delete the instance of node %s: %w", p.Node.Name, err)
+		err = fmt.Errorf("delete the instance of node %s: %w", p.Node.Name, err)
+		return progress{}, errors.Join(err, nodegroup.Refused(ctx, c.Kit, object))
 	}
 	told := p.Node.DeepCopy()
 	told.Annotations[tenonv1alpha1.AnnotationEnded] = c.Clock.Now().UTC().Format(time.RFC3339)
@@ -92,6 +93,6 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 		return progress{}, fmt.Errorf("write on node %s that its instance was ended: %w", p.Node.Name, err)
 	}
 	reconcile.Log(ctx).Info("ended the instance of a node group", "NodeGroup", object.Name, "provider-id", p.Node.Spec.ProviderID, "desired", desired)
-	_, err = nodegroup.Show(ctx, c.Kit, object, desired)
+	_, err = nodegroup.Show(ctx, c.Kit, object, desired, nodegroup.Shrunk)
 	return waitFor(instanceAgain), client.IgnoreNotFound(err)
 }

@@ -1,0 +1,231 @@
+package disrupt
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"tenon/core/model"
+	"tenon/core/plan"
+	"tenon/core/reason"
+	"tenon/core/snapshot"
+)
+
+// scaleDown decides about the nodes of groups that are managed by the rules of Cluster Autoscaler: nothing needs a node that is
+// little used and whose pods have a place on other nodes, and it goes once that has been so for long enough. Nothing is bought,
+// and prices do not matter. Those that are due go first; the others are rehearsed on a fleet that is thrown away, in which
+// what was found for one node is taken for the next.
+func (x *search) scaleDown() {
+	var due, early []int
+	for i := range x.nodes {
+		n := &x.nodes[i]
+		rules := rulesOf(x.s, n.pool)
+		if rules == nil || n.state != candidate {
+			continue
+		}
+		if cause := x.inUse(n, rules); cause.Code != reason.None {
+			n.keep(plan.Kept, "", cause)
+			continue
+		}
+		if since := n.Life.Unneeded; !since.IsZero() && !since.Add(rules.Unneeded(n.Node)).After(x.s.Now) {
+			due = append(due, i)
+			continue
+		}
+		early = append(early, i)
+	}
+	r := release{x: x, candidates: map[int]bool{}, taking: map[int]bool{}}
+	for _, at := range slices.Concat(due, early) {
+		r.candidates[at] = true
+	}
+	r.count()
+	x.byNeed(due)
+	x.byNeed(early)
+	for _, at := range due {
+		r.try(at, true)
+	}
+	decided := x.fleet
+	for _, at := range early {
+		r.try(at, false)
+	}
+	x.fleet = decided
+}
+
+// byNeed sorts nodes: those without pods first, then those that nothing has needed for longest.
+func (x *search) byNeed(nodes []int) {
+	moves := func(at int) int { return min(len(x.nodes[at].moving), 1) }
+	since := func(at int) time.Time {
+		if t := x.nodes[at].Life.Unneeded; !t.IsZero() {
+			return t
+		}
+		return x.s.Now
+	}
+	slices.SortFunc(nodes, func(a, b int) int {
+		return cmp.Or(cmp.Compare(moves(a), moves(b)), since(a).Compare(since(b)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name))
+	})
+}
+
+// release is the work of scaleDown.
+type release struct {
+	x *search
+	// candidates may go; the others are better places. Taking ones have got pods by this plan.
+	candidates, taking map[int]bool
+	// leaving is how many nodes of such groups are on their way out, and draining how many of these have pods.
+	leaving, draining int
+}
+
+func (r *release) count() {
+	for i := range r.x.nodes {
+		n := &r.x.nodes[i]
+		if rulesOf(r.x.s, n.pool) == nil || !n.Leaving || n.Life.Unborn {
+			continue
+		}
+		r.leaving++
+		if len(n.moving) > 0 {
+			r.draining++
+		}
+	}
+}
+
+// try finds out whether the pods of a node have places. If so nothing needs it, and if it is due it goes unless something has it
+// wait.
+func (r *release) try(at int, due bool) {
+	x, n := r.x, &r.x.nodes[at]
+	why := plan.Underutilized
+	if len(n.moving) == 0 {
+		why = plan.Empty
+	}
+	if x.nearlySpent() {
+		n.skip(why)
+		return
+	}
+	if r.taking[at] {
+		n.keep(plan.Kept, why, reason.Cause{Code: reason.TakesPods})
+		return
+	}
+	ledger := x.newBudgetUse(why)
+	if cause, ok := ledger.add(n); !ok {
+		x.hold(n, why, cause)
+		return
+	}
+	p, refused := r.places(why, at)
+	if refused != nil {
+		n.keep(refused.kind(plan.Kept), why, x.causeOf(refused))
+		return
+	}
+	cause, until := r.waits(n, due)
+	if cause.Code == reason.None {
+		r.leaving++
+		r.draining += min(len(n.moving), 1)
+		p.ledger = ledger
+		x.accept(p)
+	} else {
+		n.keep(plan.Waiting, why, cause)
+		n.prospect.Until = until
+		if !due {
+			ledger.commit()
+			x.fleet = x.fleet.With(p.asked, p.answer)
+		}
+	}
+	n.prospect.Unneeded = true
+	for _, l := range p.answer.Existing {
+		r.taking[l.Node] = r.taking[l.Node] || cause.Code == reason.None || !due
+	}
+}
+
+// places asks where the pods of a node would go: to nodes that stay in any case or, if these have no room, to any.
+func (r *release) places(why plan.Reason, at int) (*proposal, *refusal) {
+	var staying, all []int
+	for i := range r.x.nodes {
+		if i == at || !r.x.receives(&r.x.nodes[i]) {
+			continue
+		}
+		if all = append(all, i); !r.candidates[i] {
+			staying = append(staying, i)
+		}
+	}
+	if len(staying) < len(all) {
+		if p, refused := r.x.propose(why, []int{at}, staying, false); refused == nil {
+			return p, nil
+		}
+	}
+	return r.x.propose(why, []int{at}, all, false)
+}
+
+// waits is why a node stays that nothing needs, and until when if that is known.
+func (r *release) waits(n *node, due bool) (reason.Cause, time.Time) {
+	rules := rulesOf(r.x.s, n.pool)
+	switch {
+	case !due:
+		code := reason.NotUnneededLongEnough
+		if n.Life.Unready {
+			code = reason.NotUnreadyLongEnough
+		}
+		since := n.Life.Unneeded
+		if since.IsZero() {
+			since = r.x.s.Now
+		}
+		return reason.Cause{Code: code}, since.Add(rules.Unneeded(n.Node))
+	case rules.Rests.After(r.x.s.Now):
+		return reason.Cause{Code: reason.ScaleDownInCooldown}, rules.Rests
+	case r.leaving >= rules.MaxParallelism:
+		return reason.Cause{Code: reason.TooManyScaleDowns, Have: int64(r.leaving), Want: int64(rules.MaxParallelism)}, time.Time{}
+	case len(n.moving) > 0 && r.draining >= rules.MaxDrainParallelism:
+		return reason.Cause{Code: reason.TooManyScaleDowns, Have: int64(r.draining), Want: int64(rules.MaxDrainParallelism)}, time.Time{}
+	}
+	return reason.Cause{}, time.Time{}
+}
+
+// inUse is why a node is no candidate, whether its pods would have a place elsewhere or not.
+func (x *search) inUse(n *node, rules *snapshot.ScaleDown) reason.Cause {
+	switch {
+	case !rules.Enabled:
+		return reason.Cause{Code: reason.ScaleDownDisabled}
+	case x.s.Pools[n.pool].Consolidation.After == nil:
+		return reason.Cause{Code: reason.ConsolidationDisabled, Where: n.Node.Pool}
+	case n.Life.Unready && !rules.UnreadyEnabled:
+		return reason.Cause{Code: reason.ScaleDownUnreadyDisabled}
+	}
+	asked, given, threshold := x.utilization(n, rules)
+	for i := range asked {
+		// Every request is above any part of nothing. The products stay far below the limit: memory is at most 2^50 bytes.
+		if asked[i]*1000 > given[i]*int64(threshold) {
+			return reason.Cause{Code: reason.NotUnderutilized, Have: asked[i] * 1000 / max(given[i], 1), Want: int64(threshold)}
+		}
+	}
+	return reason.Cause{}
+}
+
+// gpu is the resource that alone counts on nodes that have it.
+const gpu = "nvidia.com/gpu"
+
+// utilization is what pods ask for and what the node has for them, of each resource that counts, and the threshold.
+func (x *search) utilization(n *node, rules *snapshot.ScaleDown) (asked, given []int64, threshold int) {
+	counts, threshold := []string{model.CPU, model.Memory}, rules.UtilizationThreshold
+	if n.Allocatable.Get(gpu) > 0 {
+		counts, threshold = []string{gpu}, rules.GPUUtilizationThreshold
+	}
+	asked, given = make([]int64, len(counts)), make([]int64, len(counts))
+	for i, name := range counts {
+		given[i] = n.Allocatable.Get(name)
+	}
+	for _, at := range n.pods {
+		pod := &x.s.Pods[at]
+		template := &x.s.Templates[pod.Template]
+		facts := pod.Tie.Drain
+		if facts == nil {
+			facts = &snapshot.DrainFacts{}
+		}
+		if !facts.Overdue.IsZero() && x.s.Now.After(facts.Overdue) {
+			continue
+		}
+		ignored := rules.IgnoreDaemonSetsUtilization && (facts.Daemon || template.Daemon) || rules.IgnoreMirrorPodsUtilization && facts.Mirror
+		for i, name := range counts {
+			if ignored {
+				given[i] -= template.Requests.Get(name)
+				continue
+			}
+			asked[i] += template.Requests.Get(name)
+		}
+	}
+	return asked, given, threshold
+}
