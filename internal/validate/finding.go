@@ -83,7 +83,7 @@ func Rules() map[string]string {
 		ruleBudgetLine:     "A budget's schedule cannot be read, so that no node of the pool is disrupted.",
 		rulePDBNever:       "A PodDisruptionBudget never allows an eviction: its pods keep their nodes.",
 		rulePDBTwice:       "Two PodDisruptionBudgets cover a pod, and the eviction API refuses such pods.",
-		ruleLabel:          "A pod asks for a label that no node has.",
+		ruleLabel:          "A pod asks for a label that no node has, or a pool for one that is nearly a well-known label.",
 		ruleLabelValue:     "A pod asks for a value that the label never has.",
 		ruleDoNotDisrupt:   "The annotation is neither true nor a duration, and protects nothing.",
 		rulePodFitsNowhere: "No node that can be bought has room for the pod.",

@@ -40,6 +40,7 @@ func (c *checker) checkPools() {
 		if c.checkSettings(p) && c.checkClass(p) && c.checkOffers(p) {
 			pools = append(pools, p)
 		}
+		c.checkLabels(p)
 		c.checkReachable(p)
 	}
 	c.checkShadows(pools)
@@ -54,7 +55,8 @@ func (c *checker) checkSettings(p *pool) bool {
 	_, drift := ingest.DeleteFirst(p.object)
 	for _, problem := range slices.Concat(problems, []error{price, ceiling, drift}) {
 		if problem != nil {
-			c.add(p.document, ruleSetting, Error, fieldAbout(problem.Error()), problem.Error(), "")
+			path := fieldAbout(problem.Error())
+			c.add(p.document, ruleSetting, Error, path, problem.Error(), settingFix(p.document, path, problem.Error()))
 		}
 	}
 	return len(problems) == 0

@@ -59,7 +59,7 @@ func definitionOf(d source.Document) (crds.Definition, bool) {
 func (c *checker) checkSchema(ctx context.Context, d source.Document, admitter *admission.Admitter) {
 	object, err := d.Map()
 	if err != nil {
-		c.add(d, ruleUnreadable, Error, "", err.Error(), "")
+		c.add(d, ruleUnreadable, Error, "", err.Error(), "write the object as a mapping of fields")
 		return
 	}
 	for _, path := range admitter.UnknownFields(object) {
@@ -70,7 +70,7 @@ func (c *checker) checkSchema(ctx context.Context, d source.Document, admitter *
 	}
 	delete(object, "status") // what a controller wrote is its own business
 	for _, problem := range admitter.Create(ctx, object) {
-		c.add(d, ruleSchema, Error, problem.Field, problem.ErrorBody(), "")
+		c.add(d, ruleSchema, Error, problem.Field, problem.ErrorBody(), c.schemaFix(d, problem))
 	}
 }
 

@@ -156,7 +156,7 @@ func (c *checker) readObjects(paths []string) error {
 		if c.isWrong(d) {
 			continue
 		}
-		c.add(d, ruleUnreadable, Error, p.Field, p.Err.Error(), "")
+		c.add(d, ruleUnreadable, Error, p.Field, p.Err.Error(), formFix(d, p.Field, p.Err.Error()))
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func TestFindings(t *testing.T) {
 		var got []string
 		for _, f := range run(t, file).Findings {
 			got = append(got, fmt.Sprintf("%d %s", f.Line, f.Rule))
-			if f.Message == "" || f.File != file || f.Rule != "yaml-syntax" && f.Object == "" {
+			if f.Message == "" || f.File != file || f.Rule != "yaml-syntax" && (f.Object == "" || f.Fix == "") {
 				t.Errorf("%s: incomplete: %+v", file, f)
 			}
 		}
@@ -100,7 +100,12 @@ func TestFixes(t *testing.T) {
 		"unknown-field": {"did you mean consolidateAfter?"},
 		"pods":          {"did you mean karpenter.sh/capacity-type?", "did you mean spot?", "did you mean topology.kubernetes.io/zone?", "did you mean team?"},
 		"pools":         {"did you mean default?"},
-		"types":         {"requirements[0] (node.kubernetes.io/instance-type In [m5.lage])"},
+		"labels":        {"did you mean node.kubernetes.io/instance-type?", "did you mean topology.kubernetes.io/region?", "did you mean karpenter.sh/capacity-type?"},
+		"schema": {
+			"did you mean In?", "did you mean WhenEmpty?", "such as 30m", "such as 10, 500m or 16Gi", "such as 5, or a part of the nodes such as 10%",
+			"kubectl explain nodepool.spec.weight",
+		},
+		"types": {"requirements[0] (node.kubernetes.io/instance-type In [m5.lage])"},
 	} {
 		result := run(t, "testdata/"+file+".yaml")
 		for _, fix := range fixes {
