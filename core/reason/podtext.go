@@ -14,6 +14,7 @@ const (
 	MatchFieldsUnsupported      Code = "MatchFieldsUnsupported"
 	DynamicResourcesUnsupported Code = "DynamicResourcesUnsupported"
 	PoolsAvoided                Code = "PoolsAvoided"
+	QuotaExceeded               Code = "QuotaExceeded" // Where: the ResourceQuota; Detail: what of it is used up
 
 	VolumeClaimNotFound     Code = "VolumeClaimNotFound"
 	VolumeClaimDeleted      Code = "VolumeClaimDeleted"
@@ -56,6 +57,9 @@ var ofVolumes = map[Code]string{
 func (r Reason) podText() (string, bool) {
 	if r.Code == PodRefused || r.Code == FieldInvalid {
 		return r.Detail, true
+	}
+	if r.Code == QuotaExceeded {
+		return fmt.Sprintf("exceeded quota: ResourceQuota %s leaves no room for the pod: %s; until the quota is raised or others use less, the pod is not made", r.Where, r.Detail), true
 	}
 	if text, found := ofPods[r.Code]; found {
 		return text, true

@@ -118,6 +118,26 @@ spec:
       containers: [{name: main, image: i, resources: {requests: {cpu: "15", memory: 1Gi}}}]
 `
 
+// quotaFor is a Deployment with three replicas, and a quota that does not have room for all of them.
+func quotaFor(hard string) string {
+	return `
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: team, namespace: default}
+spec: {hard: {` + hard + `}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: i, resources: {requests: {cpu: 500m, memory: 1Gi}, limits: {memory: 1Gi}}}]}
+`
+}
+
 // faults are by name, as an operator would tell of them.
 var faults = map[string]fault{
 	"a taint that the pod does not tolerate":          {pool: `taints: [{key: team, value: a, effect: NoSchedule}]`, code: "TaintNotTolerated", want: "team"},
@@ -169,6 +189,9 @@ var faults = map[string]fault{
 	"huge pages that no machine has":                  {pod: `DEVICE hugepages-2Mi`, code: "InsufficientRoom", want: "hugepages-2Mi"},
 	"a scheduling gate":                               {pod: `schedulingGates: [{name: example.com/quota}]`, code: "SchedulingGated", want: "held by the scheduling gate example.com/quota"},
 	"two scheduling gates":                            {pod: `schedulingGates: [{name: example.com/quota}, {name: example.com/licence}]`, code: "SchedulingGated", want: "held by the scheduling gates example.com/quota, example.com/licence: until they are removed"},
+	"a quota of pods":                                 {others: quotaFor(`pods: "2"`), ask: "pod/default/web-2", code: "QuotaExceeded", want: "ResourceQuota team leaves no room for the pod: pods: 1 wanted, 0 of 2 left"},
+	"a quota of processors":                           {others: quotaFor(`requests.cpu: 1200m`), ask: "pod/default/web-2", code: "QuotaExceeded", want: "requests.cpu: 500m wanted, 200m of 1200m left"},
+	"a quota of memory":                               {others: quotaFor(`limits.memory: 1536Mi`), ask: "pod/default/web-1", code: "QuotaExceeded", want: "limits.memory: 1Gi wanted, 512Mi of 1536Mi left"},
 	"a pool that is being deleted":                    {spec: `GONE`, code: "NoPools", want: "deleted"},
 	"a node with the annotation do-not-disrupt":       {others: strings.ReplaceAll(faultyNode, "NOTE", `karpenter.sh/do-not-disrupt: "true"`), ask: "node/node-1", code: "NodeProtected", want: "do-not-disrupt"},
 	"a pod with the annotation do-not-disrupt":        {others: strings.ReplaceAll(strings.ReplaceAll(faultyNode, "PODNOTE", `karpenter.sh/do-not-disrupt: "true"`), "NOTE", ""), ask: "node/node-1", code: "PodProtected", want: "default/resident"},

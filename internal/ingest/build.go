@@ -240,8 +240,9 @@ func (b *builder) addReplicas(havePods populated) bool {
 	for i := range b.out.Pods {
 		taken[key{b.out.Pods[i].Namespace, b.out.Pods[i].Name}] = true
 	}
+	rooms := Rooms{}
 	for _, w := range workloads {
-		for _, replica := range b.t.Replicas(w) {
+		for _, replica := range b.t.Replicas(w, rooms) {
 			for taken[key{replica.Namespace, replica.Name}] {
 				replica.Name += "-" + workloadKind(w)
 			}

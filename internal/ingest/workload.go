@@ -38,8 +38,8 @@ const maxReplicas = 1_000_000
 // Replicas are the pods of a workload that would be made and find no node yet, for a
 // workload of which no Pod objects are known: Deployments, ReplicaSets,
 // ReplicationControllers, StatefulSets and Jobs. They are called NAME-N, from 0.
-// CronJobs make no pods by themselves.
-func (t *Translator) Replicas(object metav1.Object) []snapshot.Pod {
+// CronJobs make no pods by themselves. Those that no ResourceQuota has room for, of what rooms has left, are refused.
+func (t *Translator) Replicas(object metav1.Object, rooms Rooms) []snapshot.Pod {
 	w, ok := describeWorkload(object)
 	if !ok || w.unplaced <= 0 || object.GetDeletionTimestamp() != nil {
 		return nil
@@ -48,6 +48,7 @@ func (t *Translator) Replicas(object metav1.Object) []snapshot.Pod {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		return nil
 	}
+	permitted, refusal := rooms.take(t.index, pod, w.unplaced)
 	out := make([]snapshot.Pod, 0, w.unplaced)
 	var found translated
 	for n := range w.unplaced {
@@ -55,8 +56,12 @@ func (t *Translator) Replicas(object metav1.Object) []snapshot.Pod {
 		if n == 0 || usesClaims(&pod.Spec) || len(w.claims) > 0 {
 			found = t.replica(pod, w, n)
 		}
+		refused := found.refused
+		if n >= permitted {
+			refused = refusal
+		}
 		out = append(out, snapshot.Pod{
-			Namespace: pod.Namespace, Name: pod.Name, Template: found.template, Refused: found.refused,
+			Namespace: pod.Namespace, Name: pod.Name, Template: found.template, Refused: refused,
 			Created: object.GetCreationTimestamp().UTC(), Pending: true,
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"tenon/api/scalar"
+	"tenon/core/order"
 )
 
 // Room is what the quotas of one namespace leave free, less what has been taken. It belongs
@@ -20,8 +21,8 @@ type Room struct{ shares []share }
 
 // share is what one quota leaves free, by the names that it bounds.
 type share struct {
-	quota *corev1.ResourceQuota
-	left  map[corev1.ResourceName]int64
+	quota      *corev1.ResourceQuota
+	hard, left map[corev1.ResourceName]int64
 }
 
 // Of is the room that quotas leave. Only their status counts, as with admission: a bound
@@ -29,14 +30,15 @@ type share struct {
 func Of(quotas []*corev1.ResourceQuota) *Room {
 	out := &Room{}
 	for _, q := range quotas {
-		left := map[corev1.ResourceName]int64{}
+		s := share{q, map[corev1.ResourceName]int64{}, map[corev1.ResourceName]int64{}}
 		for name := range q.Spec.Hard {
-			left[name] = 0
+			s.left[name] = 0
 		}
 		for name, hard := range q.Status.Hard {
-			left[name] = max(scalar.MilliAmount(hard)-scalar.MilliAmount(q.Status.Used[name]), 0)
+			s.hard[name] = scalar.MilliAmount(hard)
+			s.left[name] = max(s.hard[name]-scalar.MilliAmount(q.Status.Used[name]), 0)
 		}
-		out.shares = append(out.shares, share{q, left})
+		out.shares = append(out.shares, s)
 	}
 	return out
 }
@@ -62,6 +64,29 @@ func (r *Room) Take(pod *corev1.Pod, n int) int {
 		}
 	}
 	return int(fits)
+}
+
+// Lack is a bound of a quota that leaves no room for a pod, in thousandths.
+type Lack struct {
+	Quota             string
+	Name              corev1.ResourceName
+	Wanted, Left, All int64
+}
+
+// Lack returns the first bound that leaves no room for a pod like this one: by the name of the quota and of what it bounds.
+func (r *Room) Lack(pod *corev1.Pod) (Lack, bool) {
+	each := Usage(pod)
+	for _, s := range r.shares {
+		if !covers(s.quota, pod) {
+			continue
+		}
+		for _, name := range order.Keys(s.left) {
+			if one := each[name]; one > s.left[name] {
+				return Lack{s.quota.Name, name, one, s.left[name], s.hard[name]}, true
+			}
+		}
+	}
+	return Lack{}, false
 }
 
 // Usage is what a pod takes of quotas, in thousandths. Kubernetes: "Resource Quotas", the

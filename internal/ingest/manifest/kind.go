@@ -36,6 +36,7 @@ var kinds = map[typeMeta]kind{
 	{"v1", "Namespace"}:                       {make: func() metav1.Object { return &corev1.Namespace{} }, clusterWide: true},
 	{"v1", "PersistentVolume"}:                {make: func() metav1.Object { return &corev1.PersistentVolume{} }, clusterWide: true},
 	{"v1", "PersistentVolumeClaim"}:           {make: func() metav1.Object { return &corev1.PersistentVolumeClaim{} }},
+	{"v1", "ResourceQuota"}:                   {make: func() metav1.Object { return &corev1.ResourceQuota{} }},
 	{"v1", "LimitRange"}:                      {make: func() metav1.Object { return &corev1.LimitRange{} }},
 	{"v1", "Service"}:                         {make: func() metav1.Object { return &corev1.Service{} }},
 	{"v1", "ReplicationController"}:           {make: func() metav1.Object { return &corev1.ReplicationController{} }},

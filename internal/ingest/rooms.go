@@ -1,0 +1,55 @@
+package ingest
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"tenon/core/model"
+	"tenon/core/reason"
+	"tenon/internal/quota"
+)
+
+// Rooms are what the ResourceQuotas of namespaces leave for pods that are to be made. They belong to one calculation.
+type Rooms map[string]*quota.Room
+
+// take takes room for n pods like this one. It returns for how many there is room, and what refuses the others.
+func (r Rooms) take(x *Index, pod *corev1.Pod, n int) (permitted int, refusal reason.Obstacles) {
+	room := r[pod.Namespace]
+	if room == nil {
+		room = quota.Of(counted(x.Quotas(pod.Namespace)))
+		r[pod.Namespace] = room
+	}
+	permitted = room.Take(pod, n)
+	if permitted == n {
+		return n, nil
+	}
+	lack, _ := room.Lack(pod)
+	detail := fmt.Sprintf("%s: %s wanted, %s of %s left", lack.Name, quantityOf(lack.Name, lack.Wanted), quantityOf(lack.Name, lack.Left), quantityOf(lack.Name, lack.All))
+	return permitted, reason.Obstacles{{Code: reason.QuotaExceeded, Where: lack.Quota, Detail: detail}}
+}
+
+// quantityOf writes thousandths of what a quota bounds.
+func quantityOf(name corev1.ResourceName, milli int64) string {
+	bound := string(name)
+	for _, prefix := range []string{"requests.", "limits."} {
+		bound = strings.TrimPrefix(bound, prefix)
+	}
+	if bound == model.Memory || bound == model.EphemeralStorage || strings.HasPrefix(bound, corev1.ResourceHugePagesPrefix) {
+		return reason.Quantity(bound, milli/1000)
+	}
+	return reason.Quantity(model.CPU, milli)
+}
+
+// counted has quotas of files, which no controller has counted yet, as if nothing were used.
+func counted(quotas []*corev1.ResourceQuota) []*corev1.ResourceQuota {
+	out := make([]*corev1.ResourceQuota, len(quotas))
+	for i, q := range quotas {
+		if out[i] = q; len(q.Status.Hard) == 0 {
+			out[i] = q.DeepCopy()
+			out[i].Status.Hard = q.Spec.Hard
+		}
+	}
+	return out
+}
