@@ -169,7 +169,13 @@ func (b *builder) catalogOf(pool *karpenterv1.NodePool) (*catalog.Catalog, error
 
 func (b *builder) addNodes() {
 	b.leaving = map[string]bool{}
-	claims := Pair(b.objects.NodeClaims)
+	claims := Pair(b.objects.NodeClaims, func(name string) *corev1.Node {
+		at := slices.IndexFunc(b.objects.Nodes, func(n *corev1.Node) bool { return n.Name == name })
+		if at < 0 {
+			return nil
+		}
+		return b.objects.Nodes[at]
+	})
 	exists := func(name string) bool {
 		return slices.ContainsFunc(b.objects.NodeClaims, func(c *karpenterv1.NodeClaim) bool { return c.Name == name })
 	}

@@ -12,11 +12,12 @@ import (
 // name that its status tells.
 type Pairs struct {
 	byProvider, byNode map[string]*karpenterv1.NodeClaim
+	nodes              func(name string) *corev1.Node
 }
 
-// Pair indexes claims.
-func Pair(claims []*karpenterv1.NodeClaim) Pairs {
-	p := Pairs{make(map[string]*karpenterv1.NodeClaim, len(claims)), make(map[string]*karpenterv1.NodeClaim, len(claims))}
+// Pair indexes claims. nodes finds a node by its name, or nil.
+func Pair(claims []*karpenterv1.NodeClaim, nodes func(name string) *corev1.Node) Pairs {
+	p := Pairs{make(map[string]*karpenterv1.NodeClaim, len(claims)), make(map[string]*karpenterv1.NodeClaim, len(claims)), nodes}
 	for _, claim := range claims {
 		if claim.Status.ProviderID != "" {
 			p.byProvider[claim.Status.ProviderID] = claim
@@ -28,10 +29,14 @@ func Pair(claims []*karpenterv1.NodeClaim) Pairs {
 	return p
 }
 
-// Of is the claim of a node, or nil.
+// Of is the claim of a node, or nil. What a kubelet writes as its provider ID may be another node's: as long as
+// the node that registered is there, the claim has no other.
 func (p Pairs) Of(node *corev1.Node) *karpenterv1.NodeClaim {
 	if node.Spec.ProviderID != "" {
 		if claim, ok := p.byProvider[node.Spec.ProviderID]; ok {
+			if p.registeredElsewhere(claim, node) {
+				return nil
+			}
 			return claim
 		}
 	}
@@ -40,6 +45,14 @@ func (p Pairs) Of(node *corev1.Node) *karpenterv1.NodeClaim {
 		return nil // they are known to be two different machines
 	}
 	return claim
+}
+
+func (p Pairs) registeredElsewhere(claim *karpenterv1.NodeClaim, node *corev1.Node) bool {
+	if claim.Status.NodeName == "" || claim.Status.NodeName == node.Name {
+		return false
+	}
+	first := p.nodes(claim.Status.NodeName)
+	return first != nil && first.Spec.ProviderID == node.Spec.ProviderID
 }
 
 // PoolOf is the pool that a node belongs to, which its claim knows first; a node of a group belongs to the pool that stands

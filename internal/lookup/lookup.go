@@ -135,6 +135,16 @@ func NodesOf(ctx context.Context, r client.Reader, providerID string) ([]*corev1
 	return pointers(list.Items), nil
 }
 
+// NodesOfClaim lists the nodes of a claim's machine: only the one that registered, as long as it is there. What
+// a kubelet writes as its provider ID may be another node's.
+func NodesOfClaim(ctx context.Context, r client.Reader, claim *karpenterv1.NodeClaim) ([]*corev1.Node, error) {
+	nodes, err := NodesOf(ctx, r, claim.Status.ProviderID)
+	if at := slices.IndexFunc(nodes, func(n *corev1.Node) bool { return n.Name == claim.Status.NodeName }); at >= 0 {
+		return nodes[at : at+1], err
+	}
+	return nodes, err
+}
+
 // NodesLeaving lists the nodes that are being deleted.
 func NodesLeaving(ctx context.Context, r client.Reader) ([]*corev1.Node, error) {
 	var list corev1.NodeList
@@ -177,15 +187,11 @@ func ClaimOf(ctx context.Context, r client.Reader, node *corev1.Node) (*karpente
 	if err != nil || len(found) != 1 {
 		return nil, err
 	}
-	claim := found[0]
-	if claim.Status.NodeName == "" || claim.Status.NodeName == node.Name {
-		return claim, nil
-	}
-	nodes, err := NodesOf(ctx, r, node.Spec.ProviderID)
-	if err != nil || slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name == claim.Status.NodeName }) {
+	nodes, err := NodesOfClaim(ctx, r, found[0])
+	if err != nil || len(nodes) == 1 && nodes[0].Name != node.Name {
 		return nil, err
 	}
-	return claim, nil
+	return found[0], nil
 }
 
 // ClaimsIn lists the claims of a pool.

@@ -38,7 +38,7 @@ func (r *nodeState) each(visit func(node *corev1.Node, claim *karpenterv1.NodeCl
 	for _, name := range order.Keys(r.assumed) {
 		all = append(all, r.assumed[name])
 	}
-	claims := ingest.Pair(all)
+	claims := ingest.Pair(all, func(name string) *corev1.Node { return r.nodes[name] })
 	taken := make(map[*karpenterv1.NodeClaim]bool, len(all))
 	for _, node := range r.nodes {
 		claim := claims.Of(node)

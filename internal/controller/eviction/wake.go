@@ -97,7 +97,7 @@ func claimMatters(old, changed client.Object) bool {
 }
 
 func (q *queue) ofClaim(ctx context.Context, object client.Object) []reconcile.Key {
-	nodes, err := lookup.NodesOf(ctx, q.Client, object.(*karpenterv1.NodeClaim).Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, q.Client, object.(*karpenterv1.NodeClaim))
 	q.note(ctx, err)
 	var keys []reconcile.Key
 	for _, node := range nodes {

@@ -45,7 +45,7 @@ func (s static) deprovision(ctx context.Context, pool *karpenterv1.NodePool) (re
 // occupied finds the pods on a claim's node.
 func (s static) occupied(ctx context.Context, claim *karpenterv1.NodeClaim) (occupied, error) {
 	o := occupied{claim: claim}
-	nodes, err := lookup.NodesOf(ctx, s.kit.Client, claim.Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, s.kit.Client, claim)
 	if err != nil {
 		return o, err
 	}

@@ -81,7 +81,7 @@ func (k keeper) correct(ctx context.Context, claim *karpenterv1.NodeClaim) error
 	if claim.Labels[karpenterv1.LabelCapacityType] != catalog.Reserved {
 		return nil
 	}
-	nodes, err := lookup.NodesOf(ctx, k.kit.Client, claim.Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, k.kit.Client, claim)
 	if err != nil {
 		return err
 	}

@@ -191,7 +191,7 @@ func ends(kind instanceevents.Kind) bool {
 
 // nodeOf is the claim's node, if it has joined.
 func nodeOf(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.NodeClaim) (*corev1.Node, error) {
-	nodes, err := lookup.NodesOf(ctx, kit.Client, claim.Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, kit.Client, claim)
 	if err != nil || len(nodes) == 0 {
 		return nil, err
 	}

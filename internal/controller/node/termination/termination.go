@@ -70,7 +70,7 @@ func claimMatters(_, changed client.Object) bool {
 }
 
 func (c *controller) ofClaim(ctx context.Context, object client.Object) []reconcile.Key {
-	nodes, err := lookup.NodesOf(ctx, c.Client, object.(*karpenterv1.NodeClaim).Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, c.Client, object.(*karpenterv1.NodeClaim))
 	if err != nil {
 		reconcile.Log(ctx).Error(err, "looking for the nodes of a claim")
 	}

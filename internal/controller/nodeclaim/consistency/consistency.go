@@ -89,7 +89,7 @@ func (c *consistency) reconcile(ctx context.Context, key reconcile.Key) (reconci
 	if claim.DeletionTimestamp != nil || claim.Status.ProviderID == "" || !c.about.Supports(translate.ClassOf(claim)) {
 		return reconcile.Never, nil
 	}
-	nodes, err := lookup.NodesOf(ctx, c.kit.Client, claim.Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, c.kit.Client, claim)
 	if err != nil || len(nodes) != 1 {
 		return reconcile.Never, err
 	}

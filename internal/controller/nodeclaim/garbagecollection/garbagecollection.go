@@ -78,7 +78,7 @@ func (g *garbage) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Res
 // collectClaim deletes a claim whose instance is missing, unless its node is fine or the
 // instance can be found after all.
 func (g *garbage) collectClaim(ctx context.Context, claim *karpenterv1.NodeClaim) error {
-	nodes, err := lookup.NodesOf(ctx, g.kit.Client, claim.Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, g.kit.Client, claim)
 	if err != nil || anyReady(nodes) {
 		return err
 	}

@@ -78,7 +78,7 @@ func learned(old, changed client.Object) bool {
 }
 
 func (h *hydration) nodesOf(ctx context.Context, object client.Object) []reconcile.Key {
-	nodes, err := lookup.NodesOf(ctx, h.kit.Client, object.(*karpenterv1.NodeClaim).Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, h.kit.Client, object.(*karpenterv1.NodeClaim))
 	if err != nil {
 		reconcile.Log(ctx).Error(err, "finding nodes of a claim", "NodeClaim", object.GetName())
 		return nil
@@ -112,11 +112,11 @@ func (h *hydration) node(ctx context.Context, key reconcile.Key) (reconcile.Resu
 	if err := h.kit.Client.Get(ctx, key, node); err != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
-	claims, err := lookup.ClaimsOf(ctx, h.kit.Client, node.Spec.ProviderID)
-	if err != nil || len(claims) != 1 || !h.lacks(claims[0], node.Labels) {
+	claim, err := lookup.ClaimOf(ctx, h.kit.Client, node)
+	if err != nil || claim == nil || !h.lacks(claim, node.Labels) {
 		return reconcile.Never, err
 	}
-	return reconcile.Never, h.label(ctx, node, claims[0])
+	return reconcile.Never, h.label(ctx, node, claim)
 }
 
 // label writes one label, which leaves the writes of others alone.

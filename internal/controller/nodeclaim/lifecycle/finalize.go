@@ -85,7 +85,7 @@ func (l *lifecycle) finalize(ctx context.Context, claim *karpenterv1.NodeClaim) 
 // the instance is removed. Before that, they are read past the cache, because otherwise pods could be lost
 // without notice.
 func (l *lifecycle) nodesLeft(ctx context.Context, claim *karpenterv1.NodeClaim) ([]*corev1.Node, error) {
-	nodes, err := lookup.NodesOf(ctx, l.kit.Client, claim.Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, l.kit.Client, claim)
 	if err != nil || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionInstanceTerminating) {
 		return nodes, err
 	}

@@ -37,7 +37,7 @@ func (l *lifecycle) advance(ctx context.Context, claim *karpenterv1.NodeClaim, c
 	if conditions.HasStatus(karpenterv1.ConditionInitialized, metav1.ConditionTrue) {
 		return reconcile.Never, nil
 	}
-	nodes, err := lookup.NodesOf(ctx, l.kit.Client, claim.Status.ProviderID)
+	nodes, err := lookup.NodesOfClaim(ctx, l.kit.Client, claim)
 	if err != nil {
 		return reconcile.Never, err
 	}

@@ -126,14 +126,14 @@ func (w watcher) keeper(ctx context.Context, name string) (*karpenterv1.NodeClai
 	if err := w.kit.Client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
 		return nil, nil, client.IgnoreNotFound(err)
 	}
-	claims, err := lookup.ClaimsOf(ctx, w.kit.Client, node.Spec.ProviderID)
+	claim, err := lookup.ClaimOf(ctx, w.kit.Client, node)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case len(claims) == 0 && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" && node.DeletionTimestamp == nil:
+	case claim == nil && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" && node.DeletionTimestamp == nil:
 		return nil, node, nil
-	case len(claims) != 1 || claims[0].DeletionTimestamp != nil || !w.about.Supports(translate.ClassOf(claims[0])):
+	case claim == nil || claim.DeletionTimestamp != nil || !w.about.Supports(translate.ClassOf(claim)):
 		return nil, nil, nil
 	}
-	return claims[0], nil, nil
+	return claim, nil, nil
 }

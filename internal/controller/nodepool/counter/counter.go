@@ -87,7 +87,7 @@ func (c counter) members(ctx context.Context, pool string) ([]claimAndNode, erro
 	}
 	members := make([]claimAndNode, 0, len(claims))
 	for _, claim := range claims {
-		nodes, err := lookup.NodesOf(ctx, c.kit.Client, claim.Status.ProviderID)
+		nodes, err := lookup.NodesOfClaim(ctx, c.kit.Client, claim)
 		if err != nil {
 			return nil, err
 		}

@@ -83,11 +83,10 @@ func (o *observer) look(ctx context.Context, key reconcile.Key) (reconcile.Resul
 	if err := o.kit.Client.Get(ctx, key, node); err != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
-	claims, err := lookup.ClaimsOf(ctx, o.kit.Client, node.Spec.ProviderID)
-	if err != nil || len(claims) == 0 {
+	claim, err := lookup.ClaimOf(ctx, o.kit.Client, node)
+	if err != nil || claim == nil {
 		return reconcile.Never, err
 	}
-	claim := claims[0]
 	ref := claim.Spec.NodeClassRef
 	if ref == nil || ref.Group != awsv1.Group {
 		return reconcile.Never, nil
