@@ -238,11 +238,15 @@ func (c *controller) tellSpent(machines []pricedClaim) {
 	}
 }
 
+// withinASecond is what a time in the API server has lost on average: it is cut to whole seconds. Over the few minutes
+// that some machines live, half a second is more than a thousandth.
+const withinASecond = time.Second / 2
+
 // since returns since when a condition of a claim is true; zero if it is not.
 func since(claim *karpenterv1.NodeClaim, kind string) time.Time {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == kind && c.Status == metav1.ConditionTrue {
-			return c.LastTransitionTime.Time
+			return c.LastTransitionTime.Time.Add(withinASecond)
 		}
 	}
 	return time.Time{}

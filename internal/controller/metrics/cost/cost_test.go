@@ -3,10 +3,14 @@ package cost_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -141,5 +145,41 @@ func TestSpent(t *testing.T) {
 	want := []string{"spent_total{capacity_type=on-demand nodepool=p} 1"}
 	if diff := cmp.Diff(want, r.Series("karpenter_cost_", m.CostSpentTotal)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+// TestSpentOfFractions checks that machines that were launched within a second cost what they did to a thousandth,
+// although the API server cuts the times of their launches to whole seconds.
+func TestSpentOfFractions(t *testing.T) {
+	t.Parallel()
+	r := harness.New(t, memory.Options{}, harness.Pool("p"))
+	c, m := cost.New(r.Kit, &fakeCatalog{})[0], r.Kit.Metrics
+	r.Run(c, "")
+	const step = 100 * time.Millisecond
+	var lived time.Duration // of all
+	for i := range 10 {
+		name := fmt.Sprintf("m%d", i)
+		machine(t, r, name, "p", "big", "on-demand")
+		claim := r.Claim(name)
+		claim.Status.Conditions = append(claim.Status.Conditions, metav1.Condition{
+			Type: karpenterv1.ConditionLaunched, Status: metav1.ConditionTrue, Reason: "Launched", LastTransitionTime: metav1.NewTime(r.Clock.Now()),
+		})
+		r.Must(r.API.Status().Update(t.Context(), claim))
+		lived += time.Duration(i) * step // of those before
+		r.Clock.Step(step)
+	}
+	lived += 10 * step
+	r.Clock.Step(99 * time.Second)
+	lived += 10 * 99 * time.Second
+	r.Run(c, "")
+	all := make(chan prometheus.Metric, 1)
+	m.CostSpentTotal.Collect(all)
+	var out dto.Metric
+	if err := (<-all).Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	spent, want := out.GetCounter().GetValue(), lived.Hours() // at 1 an hour
+	if off := math.Abs(spent-want) / want; off > 0.001 {
+		t.Errorf("spent %.5f, want %.5f: off by %.2f %%", spent, want, 100*off)
 	}
 }
