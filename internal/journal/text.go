@@ -90,7 +90,7 @@ func (e *Entry) Details(all bool) []string {
 	}
 	if all {
 		for _, code := range order.Keys(e.Kept) {
-			out = append(out, fmt.Sprintf("%d nodes stay: %s", e.Kept[code], code))
+			out = append(out, stay(e.Kept[code])+": "+code)
 		}
 	}
 	for _, o := range e.Outcomes {
@@ -99,6 +99,13 @@ func (e *Entry) Details(all bool) []string {
 		}
 	}
 	return out
+}
+
+func stay(nodes int) string {
+	if nodes == 1 {
+		return "1 node stays"
+	}
+	return fmt.Sprintf("%d nodes stay", nodes)
 }
 
 func later(text, code string) string {

@@ -21,6 +21,8 @@ func (m *Model) tabLines(room int) []string {
 		below = m.poolNotices()
 	case nodesTab:
 		below = m.whyHere()
+	case eventsTab:
+		below = m.whatHappened()
 	case decisionsTab:
 		below, part = m.whatWasDecided(), 2
 	}
@@ -143,7 +145,7 @@ func (m *Model) eventRows() []row {
 		if !m.matches(nil, n.Name, n.Reason, n.Message) {
 			continue
 		}
-		out = append(out, row{id: fmt.Sprint(n.Kind, n.Name, n.Reason, n.Message, n.At), cell: func(name string) string {
+		out = append(out, row{id: noticeID(n), cell: func(name string) string {
 			switch name {
 			case "AGE":
 				return view.Age(n.At, m.now())
@@ -156,6 +158,22 @@ func (m *Model) eventRows() []row {
 		}})
 	}
 	return out
+}
+
+func noticeID(n *view.Notice) string { return fmt.Sprint(n.Kind, n.Name, n.Reason, n.Message, n.At) }
+
+// whatHappened draws the whole message of the selected event.
+func (m *Model) whatHappened() []string {
+	r, ok := m.tables[eventsTab].selected()
+	if !ok {
+		return nil
+	}
+	for i := range m.fleet.Notices {
+		if n := &m.fleet.Notices[i]; noticeID(n) == r.id {
+			return m.told(n.Kind+"/"+n.Name, n.Reason+": "+n.Message)
+		}
+	}
+	return nil
 }
 
 func (m *Model) poolColumns() []column {
