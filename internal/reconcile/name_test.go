@@ -28,6 +28,19 @@ func TestCallsRunUnderTheirControllersName(t *testing.T) {
 	}
 }
 
+// A process that ends reports no error of a call that it cut short.
+func TestAProcessThatEnds(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	run := adapter(Controller{Reconcile: func(ctx context.Context, _ Key) (Result, error) {
+		end()
+		return Never, ctx.Err()
+	}})
+	if result, err := run(ctx, reconcile.Request{}); err != nil || result != (reconcile.Result{}) {
+		t.Errorf("it returns %v, %v", result, err)
+	}
+}
+
 // Writers that were overtaken look again without a word; every other error is told of.
 func TestBeingOvertakenIsNoError(t *testing.T) {
 	t.Parallel()

@@ -82,6 +82,8 @@ func adapter(c Controller) reconcile.Func {
 			// Another writer was first. That is normal among writers, and no error to report.
 			Log(ctx).V(1).Info("looking again, the object has changed meanwhile", "reason", err.Error())
 			return reconcile.Result{RequeueAfter: conflicts.When(request)}, nil
+		case ctx.Err() != nil:
+			return reconcile.Result{}, nil // a call that was cut short is no error to report
 		case err != nil:
 			return reconcile.Result{}, err
 		}
