@@ -2,6 +2,7 @@ package clusterautoscaler
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,14 +139,30 @@ func unsaid(c Command) []Note {
 	return notes
 }
 
+// Priorities are those of groups that a ConfigMap has.
+func Priorities(m *corev1.ConfigMap) (expand.Priorities, error) {
+	patterns, err := patternsOf(m)
+	if err == nil && len(patterns) == 0 {
+		err = errors.New("it has none")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read key %s: %w", priorityKey, err)
+	}
+	return expand.Compile(patterns)
+}
+
+func patternsOf(m *corev1.ConfigMap) (patterns map[int][]string, err error) {
+	err = yaml.Unmarshal([]byte(m.Data[priorityKey]), &patterns)
+	return patterns, err
+}
+
 // ofPriorities says what becomes of the priorities of groups.
 func ofPriorities(m *corev1.ConfigMap) []Note {
 	if m == nil {
 		return []Note{{Lost, "ConfigMap " + PriorityConfigMap, "it is not there, so no priority counted; there is nothing to carry over"}}
 	}
 	where := "ConfigMap " + m.Namespace + "/" + m.Name
-	var patterns map[int][]string
-	err := yaml.Unmarshal([]byte(m.Data[priorityKey]), &patterns)
+	patterns, err := patternsOf(m)
 	if err == nil {
 		_, err = expand.Compile(patterns)
 	}
@@ -157,8 +174,8 @@ func ofPriorities(m *corev1.ConfigMap) []Note {
 	}
 	var notes []Note
 	for _, priority := range slices.Backward(order.Keys(patterns)) {
-		notes = append(notes, Note{Lost, fmt.Sprintf("%s: %d for %s", where, priority, strings.Join(patterns[priority], " ")),
-			byPrice + "; pools have spec.weight, from 1 to 100"})
+		notes = append(notes, Note{Changed, fmt.Sprintf("%s: %d for %s", where, priority, strings.Join(patterns[priority], " ")),
+			"it counts for groups in mode cas if --expander is priority; pools have spec.weight, from 1 to 100"})
 	}
 	return notes
 }

@@ -33,7 +33,7 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 		Group:   &snapshot.Group{Name: g.Spec.GroupName, Chosen: map[string][]string{}},
 		Unready: t.groupUnready(g),
 	}
-	pool.Group.ScaleDown = t.ScaleDown(g)
+	pool.Group.ScaleDown, pool.Weight = t.ScaleDown(g), weightOf(g)
 	pool.Consolidation = consolidationOf(g.Disrupts())
 	if pool.Rules() != nil && pool.Consolidation.After != nil {
 		pool.Consolidation.After = new(time.Duration) // its own times count
@@ -57,6 +57,14 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 		}
 	}
 	return pool, &catalog.Catalog{Types: []catalog.Type{t.groupType(g, &pool)}}
+}
+
+// weightOf is the weight of a group's pool: more than none for every priority, since groups without one come after them.
+func weightOf(g *tenonv1alpha1.NodeGroup) int32 {
+	if g.Status.Priority == nil || g.Spec.Mode != tenonv1alpha1.ModeCAS {
+		return 0
+	}
+	return int32(min(max(*g.Status.Priority, 0), math.MaxInt32-1)) + 1
 }
 
 // ScaleDown is how nodes of a group go in mode cas; nil in other modes.

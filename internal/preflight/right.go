@@ -79,7 +79,8 @@ func Rights(s settings.Settings, namespace string) []Right {
 	if s.FeatureGates.NodeGroups {
 		rules = append(rules, grant{group: "tenon.sh", resources: "nodegroups", verbs: "get list watch create delete"},
 			grant{group: "tenon.sh", resources: "nodegroups/status", verbs: "patch"},
-			grant{group: "coordination.k8s.io", resources: "leases", verbs: "get", namespace: "kube-system", name: "cluster-autoscaler"})
+			grant{group: "coordination.k8s.io", resources: "leases", verbs: "get", namespace: "kube-system", name: "cluster-autoscaler"},
+			grant{resources: "configmaps", verbs: "get", namespace: "kube-system", name: "cluster-autoscaler-priority-expander"})
 	}
 	if s.DashboardListen != "" {
 		rules = append(rules, grant{resources: "events", verbs: "list watch"})

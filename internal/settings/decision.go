@@ -1,9 +1,11 @@
 package settings
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
+	"tenon/core/expand"
 	"tenon/core/snapshot"
 )
 
@@ -17,6 +19,8 @@ func (s *Settings) scaleDownOptions() []Option {
 		return own(flag, fallback, usage, Duration(field), notNegative(field))
 	}
 	return []Option{
+		{Flag: "expander", Env: "EXPANDER", Own: true, Default: expand.Price, Usage: "which group grows, as a chain with commas between; price decides, after priority if that is named",
+			Value: Text(&s.Expander), Check: s.checkExpander, Note: s.noExpander},
 		own("scale-down-enabled", "true", "whether groups in mode cas shrink", Boolean(&down.Enabled), nil),
 		own("scale-down-unready-enabled", "true", "whether nodes go that are not Ready", Boolean(&down.UnreadyEnabled), nil),
 		own("scale-down-utilization-threshold", "0.5", "how much of a node's CPU, and of its memory, pods may ask for if the node is to go, as a fraction; a group's tag scaledownutilizationthreshold goes before it", thousandths(&down.UtilizationThreshold), nil),
@@ -37,6 +41,21 @@ func (s *Settings) scaleDownOptions() []Option {
 		own("min-replica-count", "0", "a pod of a ReplicaSet with fewer replicas holds its node", Number(&drain.MinReplicaCount), nil),
 		period("blocking-system-pod-distruption-timeout", "1h", "for how long after it was made a pod of kube-system holds its node (the name is spelled as Cluster Autoscaler spells it)", &drain.BlockingSystemPodTimeout),
 	}
+}
+
+func (s *Settings) checkExpander() error {
+	_, err := expand.Parse(s.Expander)
+	return err
+}
+
+// noExpander says that the setting asks for what is not there.
+func (s *Settings) noExpander() string {
+	for name := range strings.SplitSeq(s.Expander, ",") {
+		if name != expand.Price && name != expand.Priority {
+			return fmt.Sprintf("of expander %q only priority counts; the price decides otherwise", s.Expander)
+		}
+	}
+	return ""
 }
 
 // Decision is the part of the settings that decisions depend on.

@@ -43,6 +43,7 @@ func TestDefaults(t *testing.T) {
 		NominatePods:      true,
 		IgnoreDRARequests: true,
 		FeatureGates:      FeatureGates{ReservedCapacity: true},
+		Expander:          "price",
 		ScaleDown: snapshot.ScaleDown{ // as Cluster Autoscaler's documentation has it
 			Enabled: true, UnreadyEnabled: true, UtilizationThreshold: 500, GPUUtilizationThreshold: 500,
 			UnneededTime: 10 * time.Minute, UnreadyTime: 20 * time.Minute, MaxParallelism: 10, MaxDrainParallelism: 1,
@@ -97,6 +98,7 @@ var each = map[string]struct {
 	"nominate-pods":                           {"false", func(s *Settings) { s.NominatePods = false }},
 	"node-price":                              {"0.12", func(s *Settings) { s.NodePrice = 120_000 }},
 	"min-values-policy":                       {"BestEffort", func(s *Settings) { s.MinValuesPolicy = MinValuesBestEffort }},
+	"expander":                                {"priority,price", func(s *Settings) { s.Expander = "priority,price" }},
 	"scale-down-enabled":                      {"false", func(s *Settings) { s.ScaleDown.Enabled = false }},
 	"scale-down-unready-enabled":              {"false", func(s *Settings) { s.ScaleDown.UnreadyEnabled = false }},
 	"scale-down-utilization-threshold":        {"0.705", func(s *Settings) { s.ScaleDown.UtilizationThreshold = 705 }},

@@ -63,6 +63,8 @@ type Settings struct {
 	IgnoreDRARequests bool
 	FeatureGates      FeatureGates
 	SchedulerConfig   SchedulerConfig
+	// Expander says which group in mode cas grows; see package expand.
+	Expander string
 	// ScaleDown is how nodes of groups in mode cas go.
 	ScaleDown snapshot.ScaleDown
 }

@@ -147,6 +147,9 @@ type NodeGroupStatus struct {
 	// Instances counts what the group has.
 	// +optional
 	Instances *NodeGroupInstances `json:"instances,omitempty"`
+	// Priority is that of the expander priority in mode cas: pods get nodes of the group with the highest first.
+	// +optional
+	Priority *int64 `json:"priority,omitempty"`
 	// Scaled is when Tenon last changed the group.
 	// +optional
 	Scaled *NodeGroupScaled `json:"scaled,omitempty"`

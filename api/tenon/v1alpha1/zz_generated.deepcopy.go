@@ -184,6 +184,11 @@ func (in *NodeGroupStatus) DeepCopyInto(out *NodeGroupStatus) {
 		*out = new(NodeGroupInstances)
 		**out = **in
 	}
+	if in.Priority != nil {
+		in, out := &in.Priority, &out.Priority
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Scaled != nil {
 		in, out := &in.Scaled, &out.Scaled
 		*out = new(NodeGroupScaled)

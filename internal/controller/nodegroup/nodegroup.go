@@ -53,6 +53,7 @@ type seen struct {
 	groups  []cloud.Group
 	err     error // the cloud did not say which groups there are
 	foreign foreign
+	ranks   priorities
 	objects map[string]*tenonv1alpha1.NodeGroup
 	nodes   map[string]*corev1.Node // by provider ID
 }
@@ -77,6 +78,7 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 			tell(o, g, s.nodes, w.kit.Clock.Now())
 			tellUpkeep(o, g, s.nodes, w.kit.Clock.Now())
 			tellActive(o, &s.foreign, w.kit.Clock.Now())
+			tellPriority(o, &s.ranks)
 			if settling(o) {
 				again = again.Sooner(reconcile.In(soon))
 			}
@@ -107,7 +109,7 @@ func (w watcher) look(ctx context.Context) (seen, error) {
 	for i := range nodes.Items {
 		s.nodes[nodes.Items[i].Spec.ProviderID] = &nodes.Items[i]
 	}
-	s.foreign = w.lookForeign(ctx)
+	s.foreign, s.ranks = w.lookForeign(ctx), w.lookPriorities(ctx, &s)
 	s.groups, s.err = w.groups.Groups(ctx)
 	return s, nil
 }

@@ -1,0 +1,90 @@
+package nodegroup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/expand"
+	"tenon/internal/clusterautoscaler"
+	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
+)
+
+// Events of the ConfigMap of priorities, as Cluster Autoscaler has them.
+const (
+	eventPrioritiesInvalid = "PriorityConfigMapInvalid"
+	eventNotMatched        = "PriorityConfigMapNotMatchedGroup"
+	eventNoneMatched       = "PriorityConfigMapNoGroupMatched"
+)
+
+// priorities are those of groups in mode cas by the expander priority. They are unread if they could not be looked up; then what is
+// on the objects stays.
+type priorities struct {
+	unread bool
+	of     expand.Priorities
+}
+
+// lookPriorities reads the ConfigMap, if the expander priority is asked for and a group is in mode cas, and tells on it what is wrong
+// with it.
+func (w watcher) lookPriorities(ctx context.Context, s *seen) priorities {
+	var names []string // of groups in the cloud
+	for _, o := range s.objects {
+		if o.Spec.Mode == tenonv1alpha1.ModeCAS {
+			names = append(names, o.Spec.GroupName)
+		}
+	}
+	if len(names) == 0 || !slices.Contains(strings.Split(w.kit.Settings.Expander, ","), expand.Priority) {
+		return priorities{}
+	}
+	slices.Sort(names)
+	var stored corev1.ConfigMap
+	key := client.ObjectKey{Namespace: autoscalerNamespace, Name: clusterautoscaler.PriorityConfigMap}
+	switch err := w.kit.Uncached(reconcile.Unwatched).Get(ctx, key, &stored); {
+	case apierrors.IsNotFound(err):
+		return priorities{}
+	case err != nil:
+		reconcile.Log(ctx).Error(err, "could not read the priorities of node groups", "ConfigMap", key.String())
+		return priorities{unread: true}
+	}
+	read, err := clusterautoscaler.Priorities(&stored)
+	if err != nil {
+		w.kit.Events.Publish(telemetry.Warning(&stored, eventPrioritiesInvalid, "No priorities count: "+err.Error(), string(stored.UID)))
+		return priorities{}
+	}
+	w.tellUnmatched(&stored, read, names)
+	return priorities{of: read}
+}
+
+func (w watcher) tellUnmatched(stored *corev1.ConfigMap, read expand.Priorities, groups []string) {
+	unmatched := slices.DeleteFunc(slices.Clone(groups), func(group string) bool { _, matched := read.Of(group); return matched })
+	if len(unmatched) == len(groups) {
+		w.kit.Events.Publish(telemetry.Warning(stored, eventNoneMatched, "No pattern matches a group in mode cas, so no priorities count", string(stored.UID)))
+		return
+	}
+	for _, group := range unmatched {
+		text := fmt.Sprintf("No pattern matches group %s, which grows only where no other group can", group)
+		w.kit.Events.Publish(telemetry.Warning(stored, eventNotMatched, text, string(stored.UID), group))
+	}
+}
+
+// tellPriority enters the priority of a group.
+func tellPriority(o *tenonv1alpha1.NodeGroup, p *priorities) {
+	if p.unread {
+		return
+	}
+	o.Status.Priority = nil
+	if o.Spec.Mode != tenonv1alpha1.ModeCAS {
+		return
+	}
+	if number, matched := p.of.Of(o.Spec.GroupName); matched {
+		priority := int64(number)
+		o.Status.Priority = &priority
+	}
+}
