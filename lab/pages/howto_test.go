@@ -1,10 +1,17 @@
 package pages
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"tenon/lab/labtest"
 )
@@ -14,10 +21,15 @@ var later = map[string][]Want{
 	"interruption": {{Command: "kubectl get events", Prints: "SpotInterrupted"}},
 }
 
-// theirs are manifests that need something of the reader's own account, and are planned only.
-var theirs = map[string]string{
-	"custom-image": "an image",
-	"volumes":      "a volume",
+// prepared are manifests that need something of the reader's account, or a change that the manifest asks for, with how they are applied.
+var prepared = map[string]func(t *testing.T, s *Shell) (apply string){
+	"custom-image": func(t *testing.T, s *Shell) string {
+		ownImage(t, s, map[string]string{"team": "platform", "image": "hardened-1.36"})
+		return "kubectl apply -f examples/how-to/custom-image.yaml"
+	},
+	"volumes": func(*testing.T, *Shell) string {
+		return `sed 's|, annotations: {pv.kubernetes.io/bind-completed: "yes"}||' examples/how-to/volumes.yaml | kubectl apply -f -`
+	},
 }
 
 // Each manifest of a how-to page does what its page plans: applied to a cluster, all its pods get nodes. The page's other
@@ -35,20 +47,47 @@ func TestHowTo(t *testing.T) {
 	for _, path := range manifests {
 		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
 		t.Run(name, func(t *testing.T) {
-			if needs, is := theirs[name]; is {
-				t.Skipf("skipped: it needs %s of the reader's account", needs)
-			}
 			text, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := beside(t, labtest.Start(t))
+			apply := "kubectl apply -f examples/how-to/" + name + ".yaml"
+			if prepare, is := prepared[name]; is {
+				apply = prepare(t, s)
+			}
 			if !strings.Contains(string(text), "not to be applied") {
-				s.Run([]Step{{Command: "kubectl apply -f examples/how-to/" + name + ".yaml"}, {Command: "kubectl get nodeclaims -w"}},
+				s.Run([]Step{{Command: apply}, {Command: "kubectl get nodeclaims -w"}},
 					Want{Command: "kubectl get nodeclaims -w", Prints: " True "})
 			}
 			s.Run(unplanned(t, "docs/how-to/"+name+".md"), later[name]...)
 		})
+	}
+}
+
+// ownImage copies the newest image of AL2023 into the reader's account, and gives it tags.
+func ownImage(t *testing.T, s *Shell, tags map[string]string) {
+	t.Helper()
+	url, _ := s.Do("echo $AWS_ENDPOINT_URL")
+	client := ec2.New(ec2.Options{Region: "us-west-2", BaseEndpoint: sdk.String(strings.TrimSpace(url)), Credentials: credentials.NewStaticCredentialsProvider("000000000001", "lab", "")})
+	found, err := client.DescribeImages(t.Context(), &ec2.DescribeImagesInput{
+		Owners: []string{"amazon"}, Filters: []types.Filter{{Name: sdk.String("name"), Values: []string{"amazon-eks-node-al2023-x86_64-standard-*"}}},
+	})
+	if err != nil || len(found.Images) == 0 {
+		t.Fatalf("no image to copy: %v", err)
+	}
+	newest := slices.MaxFunc(found.Images, func(a, b types.Image) int {
+		return cmp.Compare(sdk.ToString(a.CreationDate), sdk.ToString(b.CreationDate))
+	})
+	specification := types.TagSpecification{ResourceType: types.ResourceTypeImage}
+	for key, value := range tags {
+		specification.Tags = append(specification.Tags, types.Tag{Key: &key, Value: &value})
+	}
+	_, err = client.CopyImage(t.Context(), &ec2.CopyImageInput{
+		Name: sdk.String("own"), SourceImageId: newest.ImageId, SourceRegion: sdk.String("us-west-2"), TagSpecifications: []types.TagSpecification{specification},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
