@@ -96,5 +96,9 @@ func recorded(ctx context.Context, source journal.Source, number int64) (documen
 		return document.Planned{}, err
 	}
 	d, _ := journal.Replay(&entries[at], s)
-	return document.Planned{Snapshot: s, Plan: d.Plan.Whole(d.Bound)}, nil
+	p := document.Planned{Snapshot: s, Plan: d.Plan.Whole(d.Bound)}
+	if cost := entries[at].Cost; cost != nil {
+		p.Prices.Currency = cost.Currency
+	}
+	return p, nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +31,9 @@ type Answer struct {
 	// State is the answer in a word, such as Unplaced; the codes of causes are those of the document of plans.
 	State string `json:"state"`
 	Code  string `json:"code,omitempty"`
-	Facts []Fact `json:"facts"`
+	// Currency of all prices, as ISO 4217 has it; empty if it is not known.
+	Currency string `json:"currency,omitempty"`
+	Facts    []Fact `json:"facts"`
 }
 
 // Fact is one sentence of the answer.
@@ -46,7 +49,7 @@ func (a *Answer) say(about, format string, args ...any) {
 // Of answers about an object by its kind and name. A pod's name may be preceded by its namespace and a
 // slash; without, it is looked for in all of them.
 func Of(p document.Planned, kind, name string) (Answer, error) {
-	a := Answer{APIVersion: document.APIVersion, Kind: "Explanation", Object: kind, Name: name}
+	a := Answer{APIVersion: document.APIVersion, Kind: "Explanation", Object: kind, Name: name, Currency: p.Prices.Currency}
 	e := explainer{p: p, s: p.Snapshot, a: &a}
 	var err error
 	switch kind {
@@ -59,7 +62,20 @@ func Of(p document.Planned, kind, name string) (Answer, error) {
 	default:
 		err = fmt.Errorf("nothing can be said about a %q; ask about a %s", kind, strings.Join(Kinds(), ", "))
 	}
+	for i := range a.Facts {
+		a.Facts[i].Text = inCurrency(a.Facts[i].Text, a.Currency)
+	}
 	return a, err
+}
+
+var hourly = regexp.MustCompile(`([0-9])( more)? an hour\b`)
+
+// inCurrency puts the currency behind every price in a text. The core, which words reasons and remedies, knows amounts alone.
+func inCurrency(text, currency string) string {
+	if currency == "" {
+		return text
+	}
+	return hourly.ReplaceAllString(text, "$1 "+currency+"$2 an hour")
 }
 
 // explainer is the work of one answer.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tenon/core/catalog"
+	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
@@ -39,5 +40,17 @@ func TestPoolSaysWhatKeepsItsNodes(t *testing.T) {
 				t.Errorf("explained as %v, %v", answer.Facts, err)
 			}
 		})
+	}
+}
+
+// Prices have their currency, if it is known.
+func TestPricesHaveTheirCurrency(t *testing.T) {
+	for currency, want := range map[string]string{"": "1, 0.25 an hour", "CNY": "1, 0.25 CNY an hour"} {
+		p := document.Planned{Snapshot: &snapshot.Snapshot{Pools: []snapshot.Pool{{Name: "default"}}, Catalogs: make([]catalog.Catalog, 1), Nodes: []snapshot.Node{{Name: "n", Pool: "default", Price: model.Unit / 4}}}}
+		p.Prices.Currency = currency
+		answer, err := explain.Of(p, "nodepool", "default")
+		if err != nil || !slices.Contains(answer.Facts, explain.Fact{About: "nodes", Text: want}) || answer.Currency != currency {
+			t.Errorf("explained as %v, %v, want %q", answer, err, want)
+		}
 	}
 }

@@ -144,7 +144,7 @@ func (e *explainer) onNewNode(pod snapshot.PodIndex) bool {
 		}
 		e.runnerUp(c)
 		if cost := e.p.Plan.Cost; cost.LowerBound > 0 {
-			e.a.say("bound", "all new nodes cost %s an hour; less than %s is proven to be impossible", cost.New, cost.LowerBound)
+			e.a.say("bound", "all new nodes cost %s an hour; less than %s an hour is proven to be impossible", cost.New, cost.LowerBound)
 		}
 		return true
 	}
@@ -162,7 +162,7 @@ func (e *explainer) runnerUp(c *plan.Claim) {
 		e.a.say("runner-up", "none: no other offer holds these pods by their rules")
 		return
 	}
-	e.a.say("runner-up", "%s %s in %s, %s an hour (%s more); the node may be any of %d offers",
+	e.a.say("runner-up", "%s %s in %s, %s an hour (%s more an hour); the node may be any of %d offers",
 		next.InstanceType, next.CapacityType, next.Zone, next.Price, next.Price-c.Offer.Price, others+1)
 }
 
