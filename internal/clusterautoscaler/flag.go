@@ -44,7 +44,7 @@ var fates = map[string]fate{
 	"cluster-name":              {Kept, "settings.clusterName"},
 	"kube-client-qps":           {Changed, "KUBE_CLIENT_QPS is 200 unless it is set; it needs no setting"},
 	"kube-client-burst":         {Changed, "KUBE_CLIENT_BURST is 300 unless it is set; it needs no setting"},
-	"write-status-configmap":    {Changed, "each group has a NodeGroup object that says the same: kubectl get nodegroups"},
+	"write-status-configmap":    {Changed, sameFlag},
 	"status-config-map-name":    {Changed, "each group has a NodeGroup object that says the same: kubectl get nodegroups"},
 
 	"expander":                         {Changed, sameFlag + ": of a chain, priority counts there; else " + byPrice},

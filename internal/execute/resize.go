@@ -49,6 +49,7 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 			return r
 		}
 	}
+	cas := r.Group.Spec.Mode == tenonv1alpha1.ModeCAS
 	err := e.kit.Groups.Resize(ctx, i.Group, i.From, i.To)
 	if _, changed := errors.AsType[*cloud.GroupChanged](err); changed {
 		r.Dropped = reason.Cause{Code: reason.GroupChanged, Where: i.Group}
@@ -56,10 +57,16 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 	}
 	if err != nil {
 		e.kit.Events.Publish(telemetry.Warning(r.Group, eventFailed, err.Error(), string(r.Group.UID)))
+		if cas {
+			e.kit.Metrics.ClusterAutoscalerFailedScaleUpsTotal.WithLabelValues("cloudProviderError", "", "", "").Inc()
+		}
 		r.Err = fmt.Errorf("raise node group %s from %d to %d: %w", r.Group.Name, i.From, i.To, err)
 		return r
 	}
 	e.kit.Events.Publish(telemetry.Normal(r.Group, eventScaledUp, fmt.Sprintf("The desired size is raised from %d to %d", i.From, i.To), string(r.Group.UID), fmt.Sprint(i.To)))
+	if cas {
+		e.kit.Metrics.ClusterAutoscalerScaledUpNodesTotal.WithLabelValues("", "", "").Add(float64(i.To - i.From))
+	}
 	shown, err := nodegroup.Show(ctx, e.kit, r.Group, i.To, nodegroup.Grown)
 	if r.Err = err; err == nil {
 		e.world.Put(shown)

@@ -80,7 +80,9 @@ func Rights(s settings.Settings, namespace string) []Right {
 		rules = append(rules, grant{group: "tenon.sh", resources: "nodegroups", verbs: "get list watch create delete"},
 			grant{group: "tenon.sh", resources: "nodegroups/status", verbs: "patch"},
 			grant{group: "coordination.k8s.io", resources: "leases", verbs: "get", namespace: "kube-system", name: "cluster-autoscaler"},
-			grant{resources: "configmaps", verbs: "get", namespace: "kube-system", name: "cluster-autoscaler-priority-expander"})
+			grant{resources: "configmaps", verbs: "get", namespace: "kube-system", name: "cluster-autoscaler-priority-expander"},
+			grant{resources: "configmaps", verbs: "get update", namespace: "kube-system", name: "cluster-autoscaler-status"},
+			grant{resources: "configmaps", verbs: "create", namespace: "kube-system"})
 	}
 	if s.DashboardListen != "" {
 		rules = append(rules, grant{resources: "events", verbs: "list watch"})

@@ -65,6 +65,10 @@ func Events() []Event {
 		{"NodeRepairBlocked", true, "NodePool, NodeClaim, Node", "more than 20% nodes are unhealthy in the nodepool", "find out why the nodes are unhealthy"},
 		{"NeverAllowsDisruption", true, "PodDisruptionBudget", "Can never allow a disruption: WHY", "loosen the budget, or add replicas"},
 
+		{"TriggeredScaleUp", false, "Pod", "pod triggered scale-up: [{GROUP NUMBER->NUMBER (max: NUMBER)}]", "a group in mode cas grows for the pod"},
+		{"PriorityConfigMapInvalid", true, "ConfigMap", "No priorities count: WHY", "correct the ConfigMap of the expander priority"},
+		{"PriorityConfigMapNotMatchedGroup", true, "ConfigMap", "No pattern matches group NAME, which grows only where no other group can", "add a pattern, if that is not meant"},
+		{"PriorityConfigMapNoGroupMatched", true, "ConfigMap", "No pattern matches a group in mode cas, so no priorities count", "correct the patterns"},
 		{"ScaledUpGroup", false, "NodeGroup", "The desired size is raised from NUMBER to NUMBER", "machines of the group join"},
 		{"FailedToScaleUpGroup", true, "NodeGroup", "the cloud's answer", "a permission, or a limit of the group"},
 		{"ScaleUpFailed", true, "NodeGroup", "The desired size is lowered from NUMBER to NUMBER, because instances do not come: WHY", "AWS's words in the text; pods get other nodes ([when instances do not come](node-groups.md#when-instances-do-not-come))"},

@@ -21,6 +21,8 @@ func (s *Settings) scaleDownOptions() []Option {
 	return []Option{
 		{Flag: "expander", Env: "EXPANDER", Own: true, Default: expand.Price, Usage: "which group grows, as a chain with commas between; price decides, after priority if that is named",
 			Value: Text(&s.Expander), Check: s.checkExpander, Note: s.noExpander},
+		{Flag: "write-status-configmap", Env: "WRITE_STATUS_CONFIGMAP", Own: true, Default: "true", Usage: "write ConfigMap kube-system/cluster-autoscaler-status about these groups",
+			Value: Boolean(&s.WriteStatusConfigMap)},
 		own("scale-down-enabled", "true", "whether groups in mode cas shrink", Boolean(&down.Enabled), nil),
 		own("scale-down-unready-enabled", "true", "whether nodes go that are not Ready", Boolean(&down.UnreadyEnabled), nil),
 		own("scale-down-utilization-threshold", "0.5", "how much of a node's CPU, and of its memory, pods may ask for if the node is to go, as a fraction; a group's tag scaledownutilizationthreshold goes before it", thousandths(&down.UtilizationThreshold), nil),

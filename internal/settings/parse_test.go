@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 		NominatePods:      true,
 		IgnoreDRARequests: true,
 		FeatureGates:      FeatureGates{ReservedCapacity: true},
-		Expander:          "price",
+		Expander:          "price", WriteStatusConfigMap: true,
 		ScaleDown: snapshot.ScaleDown{ // as Cluster Autoscaler's documentation has it
 			Enabled: true, UnreadyEnabled: true, UtilizationThreshold: 500, GPUUtilizationThreshold: 500,
 			UnneededTime: 10 * time.Minute, UnreadyTime: 20 * time.Minute, MaxParallelism: 10, MaxDrainParallelism: 1,
@@ -99,6 +99,7 @@ var each = map[string]struct {
 	"node-price":                              {"0.12", func(s *Settings) { s.NodePrice = 120_000 }},
 	"min-values-policy":                       {"BestEffort", func(s *Settings) { s.MinValuesPolicy = MinValuesBestEffort }},
 	"expander":                                {"priority,price", func(s *Settings) { s.Expander = "priority,price" }},
+	"write-status-configmap":                  {"false", func(s *Settings) { s.WriteStatusConfigMap = false }},
 	"scale-down-enabled":                      {"false", func(s *Settings) { s.ScaleDown.Enabled = false }},
 	"scale-down-unready-enabled":              {"false", func(s *Settings) { s.ScaleDown.UnreadyEnabled = false }},
 	"scale-down-utilization-threshold":        {"0.705", func(s *Settings) { s.ScaleDown.UtilizationThreshold = 705 }},

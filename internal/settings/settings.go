@@ -65,6 +65,8 @@ type Settings struct {
 	SchedulerConfig   SchedulerConfig
 	// Expander says which group in mode cas grows; see package expand.
 	Expander string
+	// WriteStatusConfigMap has the status written as Cluster Autoscaler does.
+	WriteStatusConfigMap bool
 	// ScaleDown is how nodes of groups in mode cas go.
 	ScaleDown snapshot.ScaleDown
 }

@@ -22,6 +22,7 @@ type Metrics struct {
 	disruptionMetrics
 	cloudMetrics
 	shadowMetrics
+	autoscalerMetrics
 
 	// Conditions and terminations of one kind each.
 	Nodeclaim, Nodepool, Node, Capacitybuffer, Nodeclass Conditions
@@ -66,6 +67,7 @@ func NewMetrics(registry prometheus.Registerer, labels Labels) (*Metrics, error)
 		disruptionMetrics: newDisruptionMetrics(r),
 		cloudMetrics:      newCloudMetrics(r),
 		shadowMetrics:     newShadowMetrics(r),
+		autoscalerMetrics: newAutoscalerMetrics(r),
 	}
 	m.addConditions(r, labels)
 	m.families = r.Families
@@ -136,7 +138,7 @@ func (r *Register) Summary(name, help string, labels ...string) *prometheus.Summ
 
 // full puts the product's namespace before a name, but before the ones that other operators share.
 func full(name string) string {
-	if strings.HasPrefix(name, "operator_") || strings.HasPrefix(name, "aws_sdk_go_") {
+	if strings.HasPrefix(name, "operator_") || strings.HasPrefix(name, autoscalerPrefix) || strings.HasPrefix(name, "aws_sdk_go_") {
 		return name
 	}
 	return Namespace + "_" + name

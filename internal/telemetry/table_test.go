@@ -104,6 +104,17 @@ var documented = []string{
 	"karpenter_shadow_cost|gauge|side",
 	"karpenter_shadow_evictions|gauge|side",
 	"karpenter_shadow_wait_seconds|gauge|side",
+	"cluster_autoscaler_cluster_safe_to_autoscale|gauge|",
+	"cluster_autoscaler_nodes_count|gauge|state",
+	"cluster_autoscaler_node_groups_count|gauge|node_group_type",
+	"cluster_autoscaler_unneeded_nodes_count|gauge|",
+	"cluster_autoscaler_node_group_min_count|gauge|node_group",
+	"cluster_autoscaler_node_group_max_count|gauge|node_group",
+	"cluster_autoscaler_node_group_target_count|gauge|node_group",
+	"cluster_autoscaler_node_group_healthiness|gauge|node_group",
+	"cluster_autoscaler_last_activity|gauge|activity",
+	"cluster_autoscaler_scaled_up_nodes_total|counter|gpu_resource_name gpu_name dra_drivers",
+	"cluster_autoscaler_failed_scale_ups_total|counter|reason gpu_resource_name gpu_name dra_drivers",
 }
 
 // kinds are the objects with conditions, and the labels that their metrics end in.

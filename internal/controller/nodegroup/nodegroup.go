@@ -70,6 +70,7 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 	}
 	// 3. Show each group. What goes wrong with one object does not keep the others.
 	again, wrong := reconcile.In(period), []error(nil)
+	shown := make([]*tenonv1alpha1.NodeGroup, len(s.groups))
 	for i := range s.groups {
 		g := &s.groups[i]
 		var told *tenonv1alpha1.NodeGroup
@@ -82,15 +83,15 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 			if settling(o) {
 				again = again.Sooner(reconcile.In(soon))
 			}
-			told = o
+			told, shown[i] = o, o
 		})
 		if err == nil && result == reconcile.Never { // what follows is on the object
 			err = w.maintain(ctx, told, g)
 		}
 		again, wrong = again.Sooner(result), append(wrong, err)
 	}
-	// 4. Write on nodes to which group they belong, and let objects go whose groups are gone.
-	return again, errors.Join(append(wrong, w.mark(ctx, &s), w.collect(ctx, &s))...)
+	// 4. Write on nodes to which group they belong, let objects go whose groups are gone, and say what Cluster Autoscaler would.
+	return again, errors.Join(append(wrong, w.mark(ctx, &s), w.collect(ctx, &s), w.publish(ctx, &s, shown))...)
 }
 
 func (w watcher) look(ctx context.Context) (seen, error) {

@@ -194,3 +194,21 @@ func TestAGroupBesideAClusterAutoscaler(t *testing.T) {
 		})
 	}
 }
+
+// TestAGroupInModeCASGrows: pods are told in the words of Cluster Autoscaler, and its metric counts the nodes.
+func TestAGroupInModeCASGrows(t *testing.T) {
+	t.Parallel()
+	object := group("web", 0, 9)
+	object.Spec.Mode = tenonv1alpha1.ModeCAS
+	h, groups := newFixture(t, object), far(object)
+	h.Kit.Groups = groups
+	h.start(h.Kit)
+	h.pods("web", 4, judged)
+	h.decide()
+	if events := strings.Join(h.Events(), "\n"); strings.Count(events, "Normal TriggeredScaleUp") != 4 || !strings.Contains(events, "pod triggered scale-up: [{group-web 0->2 (max: 9)}]") {
+		t.Errorf("events:\n%s", events)
+	}
+	if got := h.Count(h.Kit.Metrics.ClusterAutoscalerScaledUpNodesTotal); got != 2 {
+		t.Errorf("%v nodes are counted, want 2", got)
+	}
+}

@@ -2,14 +2,18 @@ package provisioner
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
 	"tenon/internal/journal"
 	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
+	"tenon/internal/world"
 )
 
 // resize raises the sizes of the groups that the plan grows, and tells the pods. The pods get no place in the ledger: the next
@@ -36,9 +40,22 @@ func (l *loop) tellGrown(s *snapshot.Snapshot, p *plan.Plan, r *execute.Resized)
 		if c := &p.Claims[i]; c.Group == r.Increase.Group && c.Now() {
 			for _, pod := range pendingRefs(s, c.Pods) {
 				l.nominate(pod, "nodegroup/"+r.Group.Name)
+				l.tellTriggered(pod, r)
 			}
 		}
 	}
+}
+
+// tellTriggered tells a pod what a group in mode cas does for it, in the words of Cluster Autoscaler.
+func (l *loop) tellTriggered(ref world.PodRef, r *execute.Resized) {
+	pod, found := l.o.World.Pod(ref.Namespace, ref.Name)
+	if r.Group.Spec.Mode != tenonv1alpha1.ModeCAS || !found || pod.UID != ref.UID {
+		return
+	}
+	text := fmt.Sprintf("pod triggered scale-up: [{%s %d->%d (max: %d)}]", r.Increase.Group, r.Increase.From, r.Increase.To, r.Group.Status.Size.Max)
+	e := telemetry.Normal(pod, "TriggeredScaleUp", text, string(pod.UID))
+	e.Rate = nominations
+	l.kit.Events.Publish(e)
 }
 
 // recordResized puts into the journal what came of an increase.

@@ -1,0 +1,136 @@
+package nodegroup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/internal/clusterautoscaler"
+	"tenon/internal/reconcile"
+)
+
+// publish writes the ConfigMap that tools know from Cluster Autoscaler, and its metrics, about the groups in mode cas that Tenon may
+// change; none if there are no such groups, or another autoscaler may write it.
+func (w watcher) publish(ctx context.Context, s *seen, told []*tenonv1alpha1.NodeGroup) error {
+	var groups []clusterautoscaler.Facts
+	for _, o := range told {
+		if o != nil && o.Spec.Mode == tenonv1alpha1.ModeCAS && o.Free() && o.Status.Size != nil && o.Status.Instances != nil {
+			groups = append(groups, w.factsOf(o, s))
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	slices.SortFunc(groups, func(a, b clusterautoscaler.Facts) int { return strings.Compare(a.Name, b.Name) })
+	w.measure(groups)
+	if !w.kit.Settings.WriteStatusConfigMap {
+		return nil
+	}
+	return w.writeStatus(ctx, groups)
+}
+
+func (w watcher) factsOf(o *tenonv1alpha1.NodeGroup, s *seen) clusterautoscaler.Facts {
+	size, i := o.Status.Size, o.Status.Instances
+	out := clusterautoscaler.Facts{
+		Name: o.Spec.GroupName, Min: size.Min, Max: size.Max, Desired: size.Desired,
+		Healthy: meta.IsStatusConditionTrue(o.Status.Conditions, tenonv1alpha1.ConditionHealthy), BackedOff: o.BackedOff(),
+	}
+	if c := meta.FindStatusCondition(o.Status.Conditions, tenonv1alpha1.ConditionBackedOff); c != nil && out.BackedOff {
+		out.BackoffCode, out.BackedBy = c.Reason, c.Message
+	}
+	for _, u := range o.Status.Unregistered {
+		if w.kit.Clock.Since(u.Since.Time) >= o.Provisions() {
+			out.Counts.LongUnregistered++
+		} else {
+			out.Counts.Unregistered++
+		}
+	}
+	r := &out.Counts.Registered
+	r.Ready, r.Unready.Total = i.Ready, i.Unready
+	for _, node := range s.nodes {
+		if node.Annotations[tenonv1alpha1.AnnotationGroup] != o.Name {
+			continue
+		}
+		r.Total++
+		switch {
+		case node.DeletionTimestamp != nil:
+			r.BeingDeleted++
+		case node.Annotations[tenonv1alpha1.AnnotationJoined] != "true":
+			r.NotStarted++
+		case slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == tenonv1alpha1.TaintCandidate }):
+			out.Candidates++
+		}
+	}
+	r.Unready.Total = max(r.Unready.Total-r.NotStarted, 0)
+	return out
+}
+
+func (w watcher) writeStatus(ctx context.Context, groups []clusterautoscaler.Facts) error {
+	stored, now := &corev1.ConfigMap{}, w.kit.Clock.Now()
+	key := client.ObjectKey{Namespace: autoscalerNamespace, Name: clusterautoscaler.StatusConfigMap}
+	err := w.kit.Uncached(reconcile.Unwatched).Get(ctx, key, stored)
+	missing := apierrors.IsNotFound(err)
+	if err != nil && !missing {
+		return fmt.Errorf("read ConfigMap %s: %w", key, err)
+	}
+	var before *clusterautoscaler.Status
+	if text := stored.Data[clusterautoscaler.StatusKey]; text != "" {
+		before, _ = clusterautoscaler.ReadStatus(text) // what another program wrote says nothing
+	}
+	status := clusterautoscaler.NewStatus(groups, before, now)
+	text, err := status.Text()
+	if err != nil {
+		return err
+	}
+	stored.Namespace, stored.Name = key.Namespace, key.Name
+	metav1.SetMetaDataAnnotation(&stored.ObjectMeta, clusterautoscaler.StatusUpdated, status.Time)
+	stored.Data = map[string]string{clusterautoscaler.StatusKey: text}
+	if missing {
+		err = w.kit.Client.Create(ctx, stored)
+	} else {
+		err = w.kit.Client.Update(ctx, stored)
+	}
+	if err != nil {
+		return fmt.Errorf("write ConfigMap %s: %w", key, err)
+	}
+	return nil
+}
+
+// measure sets the metrics that have the names of Cluster Autoscaler.
+func (w watcher) measure(groups []clusterautoscaler.Facts) {
+	m := w.kit.Metrics
+	counts, candidates, healthy := clusterautoscaler.NodeCounts{}, int64(0), true
+	for _, g := range groups {
+		counts.Add(g.Counts)
+		candidates, healthy = candidates+g.Candidates, healthy && g.Healthy
+		m.ClusterAutoscalerNodeGroupMinCount.WithLabelValues(g.Name).Set(float64(g.Min))
+		m.ClusterAutoscalerNodeGroupMaxCount.WithLabelValues(g.Name).Set(float64(g.Max))
+		m.ClusterAutoscalerNodeGroupTargetCount.WithLabelValues(g.Name).Set(float64(g.Desired))
+		m.ClusterAutoscalerNodeGroupHealthiness.WithLabelValues(g.Name).Set(oneIf(g.Healthy && !g.BackedOff))
+	}
+	m.ClusterAutoscalerClusterSafeToAutoscale.WithLabelValues().Set(oneIf(healthy))
+	m.ClusterAutoscalerUnneededNodesCount.WithLabelValues().Set(float64(candidates))
+	m.ClusterAutoscalerNodeGroupsCount.WithLabelValues("autoscaled").Set(float64(len(groups)))
+	m.ClusterAutoscalerLastActivity.WithLabelValues("main").Set(float64(w.kit.Clock.Now().Unix()))
+	for state, n := range map[string]int64{
+		"ready": counts.Registered.Ready, "unready": counts.Registered.Unready.Total, "notStarted": counts.Registered.NotStarted,
+		"unregistered": counts.Unregistered, "longUnregistered": counts.LongUnregistered,
+	} {
+		m.ClusterAutoscalerNodesCount.WithLabelValues(state).Set(float64(n))
+	}
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
