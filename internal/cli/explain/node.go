@@ -144,7 +144,7 @@ func (e *explainer) aboutPool(p *snapshot.Pool) {
 	e.keeps(p)
 	for _, c := range e.p.RuleCosts.Costs {
 		if c.Rule.Pool == p.Name {
-			e.a.say("rule", "%s costs %s an hour", c.Rule.Text(), c.Savings)
+			e.rule(&c)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/reason"
+	"tenon/core/rulecost"
 	"tenon/core/snapshot"
 	"tenon/internal/cli/document"
 	"tenon/internal/cli/explain"
@@ -52,5 +53,17 @@ func TestPricesHaveTheirCurrency(t *testing.T) {
 		if err != nil || !slices.Contains(answer.Facts, explain.Fact{About: "nodes", Text: want}) || answer.Currency != currency {
 			t.Errorf("explained as %v, %v, want %q", answer, err, want)
 		}
+	}
+}
+
+// A rule that leaves pods without a place is not said to cost less than nothing.
+func TestRulesThatKeepPodsOut(t *testing.T) {
+	limit := rulecost.Cost{Rule: rulecost.Rule{Pool: "default"}, Savings: -model.Unit / 4, Places: 2}
+	p := document.Planned{Snapshot: &snapshot.Snapshot{Pools: []snapshot.Pool{{Name: "default"}}, Catalogs: make([]catalog.Catalog, 1)}}
+	p.RuleCosts.Costs = []rulecost.Cost{limit}
+	answer, err := explain.Of(p, "nodepool", "default")
+	want := limit.Rule.Text() + " keeps 2 pods from having a place; with them the price is 0.25 an hour more"
+	if err != nil || !slices.Contains(answer.Facts, explain.Fact{About: "rule", Text: want}) {
+		t.Errorf("explained as %v, %v, want %q", answer.Facts, err, want)
 	}
 }

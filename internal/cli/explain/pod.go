@@ -10,6 +10,7 @@ import (
 
 	"tenon/core/plan"
 	"tenon/core/reason"
+	"tenon/core/rulecost"
 	"tenon/core/snapshot"
 )
 
@@ -208,9 +209,25 @@ func (e *explainer) rules(pod *snapshot.Pod) {
 	owner := e.s.Templates[pod.Template].Owner
 	for _, c := range e.p.RuleCosts.Costs {
 		if c.Rule.Workload != "" && c.Rule.Workload == owner && c.Rule.Namespace == pod.Namespace {
-			e.a.say("rule", "%s costs %s an hour", c.Rule.Text(), c.Savings)
+			e.rule(&c)
 		}
 	}
+}
+
+// rule says what a rule costs. One that keeps pods from having a place saves what their nodes would cost.
+func (e *explainer) rule(c *rulecost.Cost) {
+	if c.Places <= 0 {
+		e.a.say("rule", "%s costs %s an hour", c.Rule.Text(), c.Savings)
+		return
+	}
+	text := fmt.Sprintf("%s keeps %s from having a place", c.Rule.Text(), plural(c.Places, "pod", "pods"))
+	switch {
+	case c.Savings > 0:
+		text += fmt.Sprintf(", and costs %s an hour", c.Savings)
+	case c.Savings < 0:
+		text += fmt.Sprintf("; with them the price is %s an hour more", -c.Savings)
+	}
+	e.a.say("rule", "%s", text)
 }
 
 func (e *explainer) nodeNamed(name string) *snapshot.Node {
