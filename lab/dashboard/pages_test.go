@@ -208,6 +208,7 @@ func TestPagesInChromium(t *testing.T) {
 		{"fleet", []string{"$2.400/h", "1 pending", "pool-0"}},
 		{"pending", []string{"shop", "<b>12 Insufficient cpu</b>"}},
 		{"nodes", []string{"12 nodes", "node-11"}},
+		{"nodes/pool-1", []string{"4 nodes", "node-10"}},
 		{"node/node-3", []string{"web-3-0", "spot", "disruption: 1 node to give up"}},
 		{"cost", []string{"By namespace", "shop", "Decisions that change the price", "−$0.200/h"}},
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
@@ -237,6 +238,7 @@ func TestPagesInChromium(t *testing.T) {
 		b.do(t, chromedp.KeyEvent(key))
 		b.shows(t, want)
 	}
+	b.colours(t)
 	b.decideAgain(t)
 	b.ask(t)
 	b.report(t)
@@ -244,6 +246,17 @@ func TestPagesInChromium(t *testing.T) {
 	defer b.mu.Unlock()
 	for _, text := range b.wrong {
 		t.Error(text)
+	}
+}
+
+// colours checks that the map has a key for everything that nodes can be coloured by.
+func (b *browser) colours(t testing.TB) {
+	t.Helper()
+	read[string](t, b, "location.hash = '#/fleet'")
+	for by, want := range map[string]string{"price": "$0.2000/h", "age": "new", "zone": "us-west-2a", "capacity": "spot", "use": "pale is idle", "state": "must not go"} {
+		read[bool](t, b, fmt.Sprintf("colour = %q, draw(), true", by))
+		b.shows(t, want)
+		b.picture(t, "colour-"+by)
 	}
 }
 

@@ -99,9 +99,9 @@ function fleetPage() {
   out.push(...state.problems.map(p => el("p.notice", null, p)), ...notices(state.pools.flatMap(p => p.notices)));
   const pick = (id, value, options, change) => el("select", { id, onchange: e => change(e.target.value) }, options.map(([v, text]) => el("option", { value: v, selected: v === value }, text)));
   out.push(el("div.row", null,
-    el("label", { for: "colour" }, "Colour", pick("colour", colour, [["state", "by state"], ["use", "by use"]], v => { colour = v; remembered.set("tenon-colour", v); draw(); })),
+    el("label", { for: "colour" }, "Colour", pick("colour", colour, [["state", "by state"], ["use", "by use"], ["price", "by price"], ["age", "by age"], ["zone", "by zone"], ["capacity", "by capacity type"]], v => { colour = v; remembered.set("tenon-colour", v); draw(); })),
     el("label", { for: "size" }, "Size", pick("size", size, [["cpu", "by CPU"], ["memory", "by memory"], ["price", "by price"]], v => { size = v; draw(); })),
-    colour === "state" ? Object.values(states).map(([text, v]) => el("span.key", null, el("i", { style: { background: `var(${v})` } }), text)) : el("span.key", null, "pale is idle, full is in use")));
+    tones() ? tones().key.map(([text, tone]) => el("span.key", null, el("i", { style: { background: tone } }), text)) : colour === "state" ? Object.values(states).map(([text, v]) => el("span.key", null, el("i", { style: { background: `var(${v})` } }), text)) : el("span.key", null, "pale is idle, full is in use")));
   if (!state.nodes.size) out.push(el("div.card.empty", null, "There are no nodes."));
   else {
     const canvas = el("canvas", { role: "img", "aria-label": "Map of " + plural(t.nodes, "node") + " in " + plural(state.pools.length, "pool") + "; the page Nodes lists them", tabindex: -1 });
@@ -109,13 +109,26 @@ function fleetPage() {
     requestAnimationFrame(() => map(canvas));
   }
   out.push(el("h2", null, "Pools"), table("Pools", [
-    { name: "Pool", nb: 1, cell: p => [el("a", { href: "#/nodes", onclick: () => { filter = p.name; } }, poolName(p)), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
+    { name: "Pool", nb: 1, cell: p => [el("a", { href: "#/nodes/" + encodeURIComponent(p.name) }, poolName(p)), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
     { name: "Nodes", n: 1, cell: p => p.total.ready === p.total.nodes ? p.total.nodes : p.total.ready + " of " + p.total.nodes },
     { name: "Pods", n: 1, cell: p => p.total.pods }, { name: "CPU", nb: 1, cell: p => meter(p.total.cpu) }, { name: "Memory", nb: 1, cell: p => meter(p.total.memory) },
     { name: "Price/h", n: 1, cell: p => dollars(p.total.price) }, { name: "Month", n: 1, cell: p => dollars(730 * p.total.price, 0) }, { name: "Idle/h", n: 1, cell: p => dollars(p.total.idle) },
     { name: "Limits", nb: 1, cell: p => p.limits.map(l => l.name + " " + (l.name === "memory" ? bytes(l.have) + "/" + bytes(l.most) : cores(l.have) + "/" + cores(l.most))).join(", ") || "–" },
   ], state.pools, "There are no pools."));
   return out;
+}
+
+// tones are the colours of nodes by what they have in common or by an amount, with the key; null for the colours of state and use.
+function tones() {
+  const nodes = [...state.nodes.values()];
+  if (colour === "zone" || colour === "capacity") {
+    const names = [...new Set(nodes.map(n => n[colour] || "unknown"))].sort(), paint = name => `hsl(${(150 + Math.round(names.indexOf(name) * 360 / names.length)) % 360} 42% 50%)`;
+    return { of: n => paint(n[colour] || "unknown"), key: names.map(name => [name, paint(name)]) };
+  }
+  if (colour !== "price" && colour !== "age") return null;
+  const value = n => colour === "price" ? n.price : n.created ? Math.max(0, Date.now() / 1000 - n.created) : 0, most = Math.max(...nodes.map(value), 1e-9);
+  const paint = part => `hsl(155 38% ${Math.round(72 - 42 * part)}%)`;
+  return { of: n => paint(value(n) / most), key: colour === "price" ? [["cheap", paint(0)], [dollars(most, 4) + "/h", paint(1)]] : [["new", paint(0)], [age(Date.now() / 1000 - most) + " old", paint(1)]] };
 }
 
 // The map: squarified areas. Pools hold nodes, nodes hold pods; pods are drawn where there is room.
@@ -158,6 +171,7 @@ function map(canvas) {
     g.fillStyle = shade; g.fillText(text, x, y);
   };
   areas = [];
+  const toned = tones();
   const groups = state.pools.map(p => ({ pool: p, nodes: [...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind).map(n => ({ node: n, weight: weigh(n) })).sort((a, b) => b.weight - a.weight || (a.node.name < b.node.name ? -1 : 1)) }))
     .filter(p => p.nodes.length).map(p => ({ ...p, weight: p.nodes.reduce((s, n) => s + n.weight, 0) })).sort((a, b) => b.weight - a.weight);
   squarify(groups, 6, 6, width - 12, height - 12, (group, x, y, w, h) => {
@@ -168,7 +182,7 @@ function map(canvas) {
       nx += gap; ny += gap; nw -= 2 * gap; nh -= 2 * gap;
       areas.push({ n, x: nx, y: ny, w: nw, h: nh });
       const use = Math.min(1, Math.max(share(n.cpu), share(n.memory)));
-      const shade = colour === "state" ? shades[states[stateOf(n)][1]] : shades["--use"];
+      const shade = toned ? toned.of(n) : colour === "state" ? shades[states[stateOf(n)][1]] : shades["--use"];
       g.fillStyle = shades["--idle"]; g.fillRect(nx, ny, nw, nh);
       const title = nh > 44 && nw > 54 ? 18 : 0, room = nh - title;
       g.fillStyle = shade;
@@ -218,7 +232,7 @@ function nodesPage() {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = [...state.nodes.values()].filter(n => words.every(w => [n.name, n.pool, n.type, n.zone, n.capacity, word(n), n.verdict, n.message].join(" ").toLowerCase().includes(w)))
     .sort((a, b) => { const x = by(a), y = by(b), o = typeof x === "number" ? x - y : compare(x, y); return (sorting.down ? -o : o) || compare(a.name, b.name); });
-  const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; draw(); } });
+  const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; history.replaceState(null, "", filter ? "#/nodes/" + encodeURIComponent(filter) : "#/nodes"); draw(); } });
   const shown = rows.slice(0, 100);
   return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 100 are shown; filter for others." : null), table("Nodes", [
     { name: "Node", key: "name", nb: 1, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, cell: n => n.pool || "–" }, { name: "CPU", key: "cpu", nb: 1, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, cell: n => meter(n.memory) },
@@ -432,8 +446,10 @@ function scrollNames() {
   const names = document.querySelector("nav"), here = names.querySelector("[aria-current]");
   if (here) names.scrollLeft = here.offsetLeft - names.offsetLeft - (names.clientWidth - here.offsetWidth) / 2;
 }
+// The address of the page Nodes has its filter, so that it can be passed on.
+function readFilter() { if (shows() === "nodes") filter = decodeURIComponent(location.hash.split("/").slice(2).join("/")); }
 let shown = shows();
-addEventListener("hashchange", () => { tip.hidden = true; draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readDecisions(); readAssessment(); readPast(); });
+addEventListener("hashchange", () => { tip.hidden = true; readFilter(); draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readDecisions(); readAssessment(); readPast(); });
 setInterval(() => { readDecisions(); readAssessment(); readPast(); }, 5000);
 addEventListener("resize", draw);
 document.addEventListener("keydown", e => {
@@ -442,6 +458,7 @@ document.addEventListener("keydown", e => {
   if (page) location.hash = "#/" + page;
   if (e.key === "/") { e.preventDefault(); location.hash = "#/nodes"; requestAnimationFrame(() => document.getElementById("filter")?.focus()); }
 });
+readFilter();
 theme();
 connect();
 readDecisions();
