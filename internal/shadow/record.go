@@ -62,10 +62,13 @@ type Record struct {
 	// proposed are nodes that would be given up, as long as they are proposed without a break.
 	proposed map[string]bool
 	left     map[string]bool // nodes whose leaving is counted, while they are there
+	unpriced map[string]bool // nodes that are counted as bought and whose price is not known yet
 }
 
 // NewRecord is empty.
-func NewRecord() *Record { return &Record{planned: map[string]time.Time{}} }
+func NewRecord() *Record {
+	return &Record{planned: map[string]time.Time{}, unpriced: map[string]bool{}}
+}
 
 // Resume goes on from the report of an earlier process. What happened since is not counted.
 func (r *Record) Resume(earlier Report) {
@@ -133,7 +136,11 @@ func (r *Record) incumbent(l Look) {
 		before, known := r.last.Nodes[name]
 		if !known && !r.isFirst() {
 			r.report.Incumbent.BoughtMilli += 1000
+			r.unpriced[name] = true
+		}
+		if r.unpriced[name] && n.Price > 0 {
 			r.report.Incumbent.BoughtPriceMicros += int64(n.Price)
+			delete(r.unpriced, name)
 		}
 		if n.Leaving && !r.left[name] {
 			r.leave(max(n.Pods, before.Pods))
@@ -143,8 +150,12 @@ func (r *Record) incumbent(l Look) {
 		}
 	}
 	for name, n := range r.last.Nodes {
-		if _, there := l.Nodes[name]; !there && !r.left[name] {
+		_, there := l.Nodes[name]
+		if !there && !r.left[name] {
 			r.leave(n.Pods)
+		}
+		if !there {
+			delete(r.unpriced, name)
 		}
 	}
 	r.left = left

@@ -113,6 +113,24 @@ func TestPurchases(t *testing.T) {
 	}
 }
 
+// A node that appears before its price is known is counted with the price once that is known, and a node that was there before is not.
+func TestPricesThatComeLater(t *testing.T) {
+	t.Parallel()
+	r := NewRecord()
+	for i, nodes := range []map[string]Node{
+		{"old": {}},
+		{"old": {}, "new": {}},
+		{"old": {Price: 5}, "new": {Price: 7}},
+		{"old": {Price: 5}, "new": {}},
+		{"old": {Price: 5}, "new": {Price: 7}},
+	} {
+		r.See(Look{At: at(i), Nodes: nodes})
+	}
+	if got := r.Report().Incumbent; got.BoughtMilli != 1000 || got.BoughtPriceMicros != 7 {
+		t.Errorf("%+v, want one node of 7", got)
+	}
+}
+
 // A node that is proposed for a while counts once, and again after a break; a node that goes counts once, with its pods.
 func TestRemovals(t *testing.T) {
 	t.Parallel()
