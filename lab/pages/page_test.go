@@ -31,7 +31,7 @@ var elsewhere = map[string]string{
 	"docs/reference/node-groups.md":             "wants node groups of the reader; lab/aws and internal/controller/nodegroup show them",
 	"docs/reference/plan.md":                    "scripts in internal/cli/testdata/plan",
 	"docs/reference/preflight.md":               "lab/e2e and lab/release run it",
-	"docs/reference/shadow.md":                  "lab/handover installs it beside an incumbent",
+	"docs/reference/shadow.md":                  "lab/release installs it beside a release of Karpenter and asks for the report",
 	"docs/reference/validate.md":                "scripts in internal/cli/testdata/validate",
 	"docs/reference/view.md":                    "wants a terminal; lab/e2e drives it in one",
 }

@@ -31,8 +31,7 @@ import (
 func TestFromKarpenterAndBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, labtest.Options{})
-	s.helm(s.root, "helm install karpenter-crd charts/tenon-crd --namespace "+namespace)
-	s.helm(s.root, "helm install karpenter lab/release/testdata/karpenter --namespace "+namespace+" --set settings.clusterName=demo --set settings.interruptionQueue=demo")
+	s.installKarpenter()
 	definitions := s.definitions()
 	stop := s.run("karpenter")
 	s.spread(3)
@@ -64,6 +63,13 @@ func TestFromKarpenterAndBack(t *testing.T) {
 		t.Errorf("definitions were made anew: %v, then %v", definitions, now)
 	}
 	stop()
+}
+
+// installKarpenter installs the release that plays Karpenter, with its definitions.
+func (s *site) installKarpenter() {
+	s.Helper()
+	s.helm(s.root, "helm install karpenter-crd charts/tenon-crd --namespace "+namespace)
+	s.helm(s.root, "helm install karpenter lab/release/testdata/karpenter --namespace "+namespace+" --set settings.clusterName=demo --set settings.interruptionQueue=demo")
 }
 
 // spread runs this many pods, each on a node of its own.
