@@ -111,6 +111,10 @@ func (s *Shell) watch(step Step, names names) {
 		shown = append(shown, latest[first])
 	}
 	file := s.path(".watched")
+	// The shell opens the file in the background, so it may come later than the first look at it.
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		s.Fatal(err)
+	}
 	if said, status := s.Do(realKubectl + strings.TrimPrefix(step.Command, "kubectl") + " > " + file + " 2>&1 & watcher=$!"); status != 0 {
 		s.Fatalf("line %d: %s\n%s", step.Line, step.Command, said)
 	}
