@@ -69,6 +69,9 @@ func (p Protection) Until() (time.Time, bool) {
 func (p Protection) Events(pod *corev1.Pod, now time.Time) []telemetry.Event {
 	until, ends := p.Until()
 	switch {
+	case p.Holds(now) && pod.Annotations[AnnotationSafeToEvict] == "true":
+		text := fmt.Sprintf("%s says that the pod may be evicted, and %s that it may not: it is not evicted", AnnotationSafeToEvict, karpenterv1.AnnotationDoNotDisrupt)
+		return []telemetry.Event{telemetry.Warning(pod, "ContradictingAnnotations", text, string(pod.UID))}
 	case p.Wrong != "":
 		text := fmt.Sprintf("Invalid %s annotation: %s, ignoring annotation", karpenterv1.AnnotationDoNotDisrupt, p.Wrong)
 		return []telemetry.Event{telemetry.Warning(pod, "InvalidDoNotDisruptAnnotation", text, string(pod.UID), p.Wrong)}

@@ -23,6 +23,7 @@ func Events() []Event {
 	return []Event{
 		{"FailedScheduling", true, "Pod", "Failed to schedule pod, WHY", "the text says for each pool why it does not help, and the smallest change that would ([by symptom](../operating.md#a-pod-stays-pending))"},
 		{"Nominated", false, "Pod", "Pod should schedule on: nodeclaim/NAME, node/NAME", "the scheduler binds the pod when the node is there"},
+		{"ContradictingAnnotations", true, "Pod", "cluster-autoscaler.kubernetes.io/safe-to-evict says that the pod may be evicted, and karpenter.sh/do-not-disrupt that it may not: it is not evicted", "take one of the two annotations away"},
 		{"InvalidDoNotDisruptAnnotation", true, "Pod", "Invalid karpenter.sh/do-not-disrupt annotation: WHY, ignoring annotation", "write `true` or a duration"},
 		{"DoNotDisruptUntil", false, "Pod", "The karpenter.sh/do-not-disrupt grace period will elapse at TIME", "the node may be disrupted then"},
 		{"DoNotDisruptGracePeriodElapsed", false, "Pod", "The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable", "the node may be disrupted"},
