@@ -28,16 +28,23 @@ func TestCallsRunUnderTheirControllersName(t *testing.T) {
 	}
 }
 
-// A process that ends reports no error of a call that it cut short.
+// A process that ends reports no error of a call that it cut short, and works off no queue.
 func TestAProcessThatEnds(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancel(t.Context())
+	calls := 0
 	run := adapter(Controller{Reconcile: func(ctx context.Context, _ Key) (Result, error) {
+		calls++
 		end()
 		return Never, ctx.Err()
 	}})
-	if result, err := run(ctx, reconcile.Request{}); err != nil || result != (reconcile.Result{}) {
-		t.Errorf("it returns %v, %v", result, err)
+	for range 2 {
+		if result, err := run(ctx, reconcile.Request{}); err != nil || result != (reconcile.Result{}) {
+			t.Errorf("it returns %v, %v", result, err)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("it was called %d times, want once", calls)
 	}
 }
 

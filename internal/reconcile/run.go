@@ -24,16 +24,7 @@ import (
 
 // Add runs a controller in a manager, with as many workers as the CPU pays for.
 func Add(m manager.Manager, c Controller, cpuMilli int) error {
-	options := controller.Options{
-		MaxConcurrentReconciles: c.Workers.For(cpuMilli),
-		Reconciler:              adapter(c),
-		RateLimiter:             c.Retry.limiter(),
-		LogConstructor:          c.log(m.GetLogger()),
-		// Names are checked for the whole program otherwise, and two replicas in one test have
-		// the same.
-		SkipNameValidation: ptr.To(true),
-	}
-	made, err := controller.New(c.Name, m, options)
+	made, err := controller.New(c.Name, m, options(c, m.GetLogger(), cpuMilli))
 	if err != nil {
 		return fmt.Errorf("make controller %s: %w", c.Name, err)
 	}
@@ -46,6 +37,21 @@ func Add(m manager.Manager, c Controller, cpuMilli int) error {
 		}
 	}
 	return nil
+}
+
+func options(c Controller, log logr.Logger, cpuMilli int) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: c.Workers.For(cpuMilli),
+		Reconciler:              adapter(c),
+		RateLimiter:             c.Retry.limiter(),
+		LogConstructor:          c.log(log),
+		// Names are checked for the whole program otherwise, and two replicas in one test have
+		// the same.
+		SkipNameValidation: ptr.To(true),
+		// The priority queue of this release can hold its lock for good when it is shut down while it hands out
+		// an item. The process then ended half a minute late, with an error, and the next leader waited.
+		UsePriorityQueue: ptr.To(false),
+	}
 }
 
 // log names what a line is about: the controller, and the object unless there is none.
@@ -75,6 +81,9 @@ func (c Controller) rouse(_ context.Context, queue workqueue.TypedRateLimitingIn
 func adapter(c Controller) reconcile.Func {
 	conflicts := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](conflictFirst, conflictLongest)
 	return func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+		if ctx.Err() != nil {
+			return reconcile.Result{}, nil // the process ends: what is still queued is for the next leader
+		}
 		// Metrics of the provider's calls name who made them.
 		result, err := c.Reconcile(telemetry.WithController(ctx, c.Name), request.NamespacedName)
 		switch {
