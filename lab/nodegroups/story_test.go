@@ -44,9 +44,9 @@ type story struct {
 	aws     labtest.AWS
 	scaling *autoscaling.Client
 	eks     *eks.Client
-	subnets map[string]string // by the letter of the zone
-	groups  map[string]string // Auto Scaling groups, by the name that the story gives their node group
-	own     map[string]bool   // those that Tenon may change
+	subnets map[string]string             // by the letter of the zone
+	groups  map[string]string             // Auto Scaling groups, by the name that the story gives their node group
+	modes   map[string]tenonv1alpha1.Mode // of those that Tenon may change
 }
 
 // groupLabel is on all nodes of a node group of EKS.
@@ -64,7 +64,7 @@ func tell(t *testing.T) *story {
 	}
 	s := &story{
 		Story: lab.Story(t, within), aws: lab.AWS(t), scaling: autoscaling.NewFromConfig(config), eks: eks.NewFromConfig(config),
-		subnets: map[string]string{}, groups: map[string]string{}, own: map[string]bool{},
+		subnets: map[string]string{}, groups: map[string]string{}, modes: map[string]tenonv1alpha1.Mode{},
 	}
 	found := got(ec2.NewFromConfig(config).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []types.Filter{{Name: sdk.String("tag:karpenter.sh/discovery"), Values: []string{cluster}}}}))(t)
 	for _, subnet := range found.Subnets {
@@ -148,7 +148,7 @@ func (s *story) object(name string) (*tenonv1alpha1.NodeGroup, bool) {
 func (s *story) native(name, instanceTypes, zones string, n size) {
 	s.Helper()
 	s.group(name, instanceTypes, zones, n)
-	s.own[name] = true
+	s.modes[name] = tenonv1alpha1.ModeNative
 }
 
 // shown waits until Tenon shows all groups, and then lets it change those that it may. It looks for new ones once a minute.
@@ -163,8 +163,8 @@ func (s *story) shown() {
 		}
 		return true, ""
 	})
-	for name := range s.own {
-		s.Patch(&tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: tenonv1alpha1.ObjectName(s.groups[name])}}, fmt.Sprintf(`{"spec":{"mode":%q}}`, tenonv1alpha1.ModeNative))
+	for name, mode := range s.modes {
+		s.Patch(&tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: tenonv1alpha1.ObjectName(s.groups[name])}}, fmt.Sprintf(`{"spec":{"mode":%q}}`, mode))
 	}
 }
 
