@@ -37,7 +37,7 @@ func TestPriorityIsAWeight(t *testing.T) {
 func TestScaleDownOfAGroup(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	flags := snapshot.ScaleDown{UtilizationThreshold: 500, UnneededTime: time.Minute, DelayAfterAdd: 10 * time.Minute, DelayAfterFailure: 3 * time.Minute}
+	flags := snapshot.ScaleDown{UtilizationThreshold: 500, UnneededTime: time.Minute, DelayAfterAdd: 10 * time.Minute, DelayAfterDelete: 2 * time.Minute, DelayAfterFailure: 3 * time.Minute}
 	group := func(options map[string]string, scaled *tenonv1alpha1.NodeGroupScaled) *tenonv1alpha1.NodeGroup {
 		return &tenonv1alpha1.NodeGroup{Spec: tenonv1alpha1.NodeGroupSpec{Mode: tenonv1alpha1.ModeCAS}, Status: tenonv1alpha1.NodeGroupStatus{Options: options, Scaled: scaled}}
 	}
@@ -54,7 +54,10 @@ func TestScaleDownOfAGroup(t *testing.T) {
 	own.DelayTypeLocal = true
 	local := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{ScaleDown: &own})
 	grown, failed := group(nil, &tenonv1alpha1.NodeGroupScaled{Up: metav1.NewTime(noon)}), group(nil, &tenonv1alpha1.NodeGroupScaled{Failed: metav1.NewTime(noon.Add(8 * time.Minute))})
-	all := []*tenonv1alpha1.NodeGroup{tagged, grown, failed}
+	shrunk := group(nil, &tenonv1alpha1.NodeGroupScaled{Down: metav1.NewTime(noon.Add(5 * time.Minute))})
+	observed := group(nil, &tenonv1alpha1.NodeGroupScaled{Up: metav1.NewTime(noon.Add(time.Hour))})
+	observed.Spec.Mode = tenonv1alpha1.ModeObserve
+	all := []*tenonv1alpha1.NodeGroup{tagged, grown, failed, shrunk, observed}
 	for name, tc := range map[string]struct {
 		t    *ingest.Translator
 		of   *tenonv1alpha1.NodeGroup
@@ -63,6 +66,9 @@ func TestScaleDownOfAGroup(t *testing.T) {
 		"the last of all":  {global, tagged, noon.Add(11 * time.Minute)},
 		"local, untouched": {local, tagged, time.Time{}},
 		"local, grown":     {local, grown, noon.Add(10 * time.Minute)},
+		"local, shrunk":    {local, shrunk, noon.Add(7 * time.Minute)},
+		"local, failed":    {local, failed, noon.Add(11 * time.Minute)},
+		"not in mode cas":  {global, observed, time.Time{}},
 	} {
 		if got := tc.t.Rests(tc.of, all); !got.Equal(tc.want) {
 			t.Errorf("%s: until %s, want %s", name, got, tc.want)
