@@ -15,6 +15,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/internal/command"
+	"tenon/internal/ingest"
 	"tenon/internal/telemetry"
 	"tenon/sim/invariant"
 )
@@ -160,6 +161,26 @@ func (s *fixture) twice(receiver string, between func()) {
 	s.move("q", "b", "r", "c", "c")
 }
 
+// receives has a claim say that the command that begins now brings pods to its node.
+func (s *fixture) receives(name string) {
+	s.t.Helper()
+	s.edit(name, func(c *karpenterv1.NodeClaim) { ingest.Rearrange(c, s.clock.Now()) })
+}
+
+// lacks has a claim say that what that command had planned for its node did not come.
+func (s *fixture) lacks(name string) {
+	s.t.Helper()
+	s.edit(name, func(c *karpenterv1.NodeClaim) { ingest.NotRearranged(c, s.clock.Now()) })
+}
+
+func (s *fixture) edit(name string, change func(*karpenterv1.NodeClaim)) {
+	s.t.Helper()
+	var claim karpenterv1.NodeClaim
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: name}, &claim))
+	change(&claim)
+	s.must(s.store.Update(context.Background(), &claim))
+}
+
 // twoMoved has two pods move to one node, where one of them goes on. The other one came to some node, or to
 // none yet.
 func (s *fixture) twoMoved(somewhere string) {
@@ -271,6 +292,9 @@ func decisions() map[string]example {
 		"a pod that moves on from where it was to be": {invariant.MovedOnce,
 			func(s *fixture) { s.twice("b", func() {}) },
 			func(s *fixture) { s.twice("c", func() {}) }},
+		"a pod that moves on from a node that lacks what was planned for it": {invariant.MovedOnce,
+			func(s *fixture) { s.twice("b", func() { s.receives("b") }) },
+			func(s *fixture) { s.twice("b", func() { s.receives("b"); s.lacks("b") }) }},
 		"a pod that moves on because much is saved": {invariant.MovedOnce,
 			func(s *fixture) { s.twice("b", func() {}) },
 			func(s *fixture) { s.twice("b", func() { s.saves = model.Unit }) }},

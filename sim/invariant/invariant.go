@@ -111,7 +111,7 @@ func (w *Watch) Begin() {
 	w.announced = map[string]bool{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.stirred, w.brought, w.going = w.Now(), map[string]move{}, map[string]*command.Record{}
-	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}, waiting: map[types.UID]string{}, astray: map[string]bool{}, gains: map[string]bool{}}
+	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}, waiting: map[types.UID]string{}, astray: map[string]bool{}, gains: map[string]bool{}, lacking: map[string][]time.Time{}}
 	w.loosened = map[string]time.Time{}
 	w.promises = promises{by: map[types.UID]promise{}, told: map[string]bool{}}
 	w.podsOn = podsByNodeOf(w.Store)

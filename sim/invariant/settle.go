@@ -17,6 +17,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/internal/command"
+	"tenon/internal/ingest"
 	"tenon/sim/store"
 )
 
@@ -61,6 +62,7 @@ type heirs struct {
 	waiting map[types.UID]string            // moved pods without a node, and their commands
 	gains   map[string]bool                 // commands that save enough to move pods again
 	astray  map[string]bool                 // commands of which a pod went where no room was kept for it
+	lacking map[string][]time.Time          // by claim: when the commands began whose pods did not all come to its node
 }
 
 // move says by which command and when a pod was moved, or a claim was bought.
@@ -130,6 +132,22 @@ func (w *Watch) arrives(pod *corev1.Pod) {
 	}
 }
 
+// noteLack handles a claim that is not said any more to have got pods of a command: not all that were planned for its node came
+// there, although all may have come to nodes that the command counted on.
+func (w *Watch) noteLack(old, now *karpenterv1.NodeClaim) {
+	left := ingest.Rearranged(now)
+	for _, begun := range ingest.Rearranged(old) {
+		if !slices.ContainsFunc(left, begun.Equal) {
+			w.heirs.lacking[now.Name] = append(w.heirs.lacking[now.Name], begun)
+		}
+	}
+}
+
+// lacks reports whether the node of a claim did not get all pods that a command had planned for it.
+func (w *Watch) lacks(claim string, r *command.Record) bool {
+	return slices.ContainsFunc(w.heirs.lacking[claim], r.Begun.Truncate(time.Second).Equal)
+}
+
 // unexpected reports whether a command did not have its expected result: a pod of it went where no room was
 // kept for it, or has no node yet, because another pod took its room.
 func (w *Watch) unexpected(r *command.Record) bool {
@@ -156,7 +174,7 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 		w.Stir()
 		return
 	}
-	if before, moved := w.heirs.moved[pod.UID]; moved && !w.unexpected(before.by) && !w.heirs.gains[r.ID] && w.calmSince(before.at) {
+	if before, moved := w.heirs.moved[pod.UID]; moved && !w.unexpected(before.by) && !w.lacks(claim.Name, before.by) && !w.heirs.gains[r.ID] && w.calmSince(before.at) {
 		w.report(MovedOnce, "pod %s/%s goes by command %s, and the one before it went by %s at %s",
 			pod.Namespace, pod.Name, r.ID, before.by.ID, before.at.UTC().Format(time.TimeOnly))
 	}
@@ -210,7 +228,11 @@ func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
 		delete(w.bought, old.Name) // in a long run another one may get the same random name
 		delete(w.brought, old.Name)
 		delete(w.going, old.Name)
+		delete(w.heirs.lacking, old.Name)
 		return
+	}
+	if old != nil {
+		w.noteLack(old, now)
 	}
 	taken := commandOf(now) != nil
 	if initialized(now) && !initialized(old) && w.brought[now.Name].by == nil { // its room is new
