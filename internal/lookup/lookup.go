@@ -187,11 +187,15 @@ func ClaimOf(ctx context.Context, r client.Reader, node *corev1.Node) (*karpente
 	if err != nil || len(found) != 1 {
 		return nil, err
 	}
-	nodes, err := NodesOfClaim(ctx, r, found[0])
-	if err != nil || len(nodes) == 1 && nodes[0].Name != node.Name {
+	claim := found[0]
+	if claim.Status.NodeName == node.Name {
+		return claim, nil // the cache may not have the node yet
+	}
+	nodes, err := NodesOfClaim(ctx, r, claim)
+	if err != nil || len(nodes) == 1 && nodes[0].Name == claim.Status.NodeName {
 		return nil, err
 	}
-	return found[0], nil
+	return claim, nil
 }
 
 // ClaimsIn lists the claims of a pool.
