@@ -248,9 +248,12 @@ func (j *judge) checkPrice(d *plan.Disruption) {
 	var before, best, worst model.Money
 	// Without the gate, if a spot node goes, each spot machine that comes must replace a node that is not spot.
 	var others, spot int
+	saves := false // is a node among them that goes to save money; others go by the rules of Cluster Autoscaler at any price
 	for _, r := range d.Nodes {
 		if n := j.nodes[r.Node]; n != nil {
 			before += n.Price
+			pool := j.poolOf(n)
+			saves = saves || pool == nil || pool.Rules() == nil
 			if n.CapacityType != catalog.Spot {
 				others++
 			}
@@ -277,7 +280,7 @@ func (j *judge) checkPrice(d *plan.Disruption) {
 	if d.Savings != before-best {
 		j.f.note(Violation{Rule: SavingsWrong, Have: int64(d.Savings), Want: int64(before - best)})
 	}
-	if d.Reason == plan.Underutilized && len(d.Replacements) > 0 && worst >= before {
+	if d.Reason == plan.Underutilized && saves && worst >= before {
 		j.f.note(Violation{Rule: DearerReplacement, Node: d.Nodes[0].Node, Have: int64(worst), Want: int64(before)})
 	}
 	if d.Reason == plan.Underutilized && others < len(d.Nodes) && spot > others && !j.s.Settings.SpotToSpot {
