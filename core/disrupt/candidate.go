@@ -120,7 +120,7 @@ func (x *search) hold(n *node, why plan.Reason, cause reason.Cause) {
 }
 
 // movable are the pods of nodes that would want a place elsewhere, oldest first.
-func (x *search) movable(nodes []int) []snapshot.PodIndex {
+func (x *search) movable(nodes []snapshot.NodeIndex) []snapshot.PodIndex {
 	var out []snapshot.PodIndex
 	for _, n := range nodes {
 		out = append(out, x.nodes[n].moving...)

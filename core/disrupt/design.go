@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"tenon/core/snapshot"
 )
 
 // mixture is the pods of a pool by size, with what one of each size is worth: what nodes
@@ -20,7 +22,7 @@ type size struct {
 }
 
 // mixtureOf gathers the pods of some nodes.
-func (x *search) mixtureOf(nodes []int) mixture {
+func (x *search) mixtureOf(nodes []snapshot.NodeIndex) mixture {
 	var m mixture
 	at := map[string]int{}
 	for _, n := range nodes {
@@ -102,18 +104,18 @@ func most(need, room []int64) int64 {
 // leavers tells which of some candidates would not be part of the best of fleets, the most wasteful for
 // their evictions first. A node is worth keeping if it can be filled so well that its waste does not
 // justify moving its own pods. As many of these nodes are kept as there are pods to fill them.
-func (x *search) leavers(candidates, receivers []int) []int {
+func (x *search) leavers(candidates, receivers []snapshot.NodeIndex) []snapshot.NodeIndex {
 	m := x.mixtureOf(candidates)
 	demand := m.total
 	for _, n := range receivers {
 		demand -= m.fill(x.fleet.Room(n))
 	}
 	type keeper struct {
-		at         int
+		at         snapshot.NodeIndex
 		full, loss float64
 	}
 	var keepers []keeper
-	leaves := map[int]bool{}
+	leaves := map[snapshot.NodeIndex]bool{}
 	for _, at := range candidates {
 		n := &x.nodes[at]
 		full := n.value + m.fill(x.fleet.Room(at))
@@ -134,7 +136,7 @@ func (x *search) leavers(candidates, receivers []int) []int {
 		}
 		demand -= k.full
 	}
-	var out []int
+	var out []snapshot.NodeIndex
 	for _, at := range candidates {
 		// A node that is worth its price as it is may still go, but only by itself: in a group, the savings
 		// of other nodes would pay for moving its pods.
@@ -147,12 +149,12 @@ func (x *search) leavers(candidates, receivers []int) []int {
 }
 
 // sortByWaste puts the nodes first that waste most in relation to the cost of moving their pods.
-func (x *search) sortByWaste(nodes []int) {
-	waste := func(at int) float64 {
+func (x *search) sortByWaste(nodes []snapshot.NodeIndex) {
+	waste := func(at snapshot.NodeIndex) float64 {
 		n := &x.nodes[at]
 		return (float64(n.Price) - n.value) / math.Max(n.worth, 1)
 	}
-	slices.SortFunc(nodes, func(a, b int) int {
+	slices.SortFunc(nodes, func(a, b snapshot.NodeIndex) int {
 		return cmp.Or(cmp.Compare(waste(b), waste(a)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
 	})
 }

@@ -94,7 +94,7 @@ type search struct {
 	nodes  []node
 	pools  []pool
 	poolAt map[string]int
-	nodeAt map[string]int
+	nodeAt map[string]snapshot.NodeIndex
 	covers map[string]*headroom // budgets of pods, by namespace and name
 	value  []float64            // by pod, in millionths an hour; see Fleet.Values
 	list   []plan.Disruption
@@ -106,7 +106,7 @@ type search struct {
 	needed   map[int32]bool // groups of pods that pods which get a place count on
 	unsure   map[int32]bool // components of pods that wait for nodes whose zone is not known yet
 	// free are nodes with room, as of a number of disruptions.
-	free     []int
+	free     []snapshot.NodeIndex
 	freeAsOf int
 }
 

@@ -7,6 +7,7 @@ import (
 	"tenon/core/plan"
 	"tenon/core/provision/fleet"
 	"tenon/core/reason"
+	"tenon/core/snapshot"
 )
 
 // drift replaces nodes that are no longer what they should be: empty ones first, then those that
@@ -23,15 +24,15 @@ func (x *search) drift() {
 			n.skip(plan.Drifted)
 			continue
 		}
-		var receivers []int
+		var receivers []snapshot.NodeIndex
 		for _, to := range x.withRoom() {
 			if to != at && x.receives(&x.nodes[to]) {
 				receivers = append(receivers, to)
 			}
 		}
-		p, refused := x.propose(plan.Drifted, []int{at}, receivers, true)
+		p, refused := x.propose(plan.Drifted, []snapshot.NodeIndex{at}, receivers, true)
 		if refused != nil && !refused.later && x.deletesFirst(n.pool) {
-			if first, still := x.ask(plan.Drifted, fleet.Question{Nodes: []int{at}, Receivers: receivers, Buy: true, Instead: true}); still == nil {
+			if first, still := x.ask(plan.Drifted, fleet.Question{Nodes: []snapshot.NodeIndex{at}, Receivers: receivers, Buy: true, Instead: true}); still == nil {
 				if !x.inService(n) {
 					n.keep(plan.Waiting, plan.Drifted, reason.Cause{Code: reason.NoRoomBeside, Where: n.Node.Pool})
 					continue
@@ -65,7 +66,7 @@ func (x *search) staticDrift() {
 			n.keep(plan.Waiting, plan.Drifted, reason.Cause{Code: reason.SurplusReplicas})
 			continue
 		}
-		asked := fleet.Question{Nodes: []int{at}}
+		asked := fleet.Question{Nodes: []snapshot.NodeIndex{at}}
 		claim, ok := x.fleet.Replica(n.pool, asked)
 		if !ok && x.deletesFirst(n.pool) {
 			asked.Instead = true
@@ -98,15 +99,15 @@ func (x *search) members(pool int) int64 {
 }
 
 // drifted are the candidates for drift in order, those of static pools or the others.
-func (x *search) drifted(static bool) []int {
-	var out []int
+func (x *search) drifted(static bool) []snapshot.NodeIndex {
+	var out []snapshot.NodeIndex
 	for i := range x.nodes {
 		if n := &x.nodes[i]; n.mayGo() && n.Life.Drifted != "" && (x.s.Pools[n.pool].Replicas != nil) == static {
 			n.state = candidate // it goes for this reason, or not at all
-			out = append(out, i)
+			out = append(out, n.at)
 		}
 	}
-	slices.SortFunc(out, func(a, b int) int {
+	slices.SortFunc(out, func(a, b snapshot.NodeIndex) int {
 		m, n := &x.nodes[a], &x.nodes[b]
 		return cmp.Or(
 			cmp.Compare(min(len(m.moving), 1), min(len(n.moving), 1)),

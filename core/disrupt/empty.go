@@ -4,13 +4,14 @@ import (
 	"tenon/core/plan"
 	"tenon/core/provision/fleet"
 	"tenon/core/reason"
+	"tenon/core/snapshot"
 )
 
 // empty gives up the nodes without pods that need them, each in a disruption of its own, so that one that
 // fails does not hold up the others.
 func (x *search) empty() {
 	ledger := x.newBudgetUse(plan.Empty)
-	var nodes []int
+	var nodes []snapshot.NodeIndex
 	for i := range x.nodes {
 		n := &x.nodes[i]
 		if n.state != candidate || rulesOf(x.s, n.pool) != nil { // see scaleDown
@@ -30,7 +31,7 @@ func (x *search) empty() {
 			n.state = candidate
 			continue
 		}
-		nodes = append(nodes, i)
+		nodes = append(nodes, n.at)
 	}
 	if len(nodes) == 0 {
 		return
@@ -38,6 +39,6 @@ func (x *search) empty() {
 	ledger.commit()
 	x.fleet = x.fleet.With(fleet.Question{Nodes: nodes}, fleet.Answer{})
 	for _, n := range nodes {
-		x.enter(&proposal{reason: plan.Empty, nodes: []int{n}, price: x.nodes[n].Price})
+		x.enter(&proposal{reason: plan.Empty, nodes: []snapshot.NodeIndex{n}, price: x.nodes[n].Price})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tenon/core/plan"
+	"tenon/core/snapshot"
 )
 
 // groupPods is about how many pods are moved by one disruption: enough to fill new nodes
@@ -25,15 +26,15 @@ func (x *search) regroup(p int) {
 	if x.pools[p].left(plan.Underutilized) == 0 {
 		return
 	}
-	var candidates, receivers []int
+	var candidates, receivers []snapshot.NodeIndex
 	for i := range x.nodes {
 		n := &x.nodes[i]
 		switch {
 		case n.pool != p || n.state == gone:
 		case n.state == consolidatable:
-			candidates = append(candidates, i)
+			candidates = append(candidates, n.at)
 		case x.receives(n):
-			receivers = append(receivers, i)
+			receivers = append(receivers, n.at)
 		}
 	}
 	if len(candidates) < 2 {
@@ -52,12 +53,12 @@ func (x *search) regroup(p int) {
 		pods += len(x.nodes[n].moving)
 	}
 	groups := (pods + groupPods - 1) / groupPods
-	var spare []int // nodes on which earlier groups left room
+	var spare []snapshot.NodeIndex // nodes on which earlier groups left room
 	for g := range groups {
 		if x.nearlySpent() {
 			return
 		}
-		var rest []int
+		var rest []snapshot.NodeIndex
 		for later := g + 1; later < groups; later++ {
 			rest = append(rest, everyNth(leavers, later, groups)...)
 		}
@@ -68,17 +69,17 @@ func (x *search) regroup(p int) {
 }
 
 // without is a list without some of its nodes.
-func without(list, some []int) []int {
-	out := make(map[int]bool, len(some))
+func without(list, some []snapshot.NodeIndex) []snapshot.NodeIndex {
+	out := make(map[snapshot.NodeIndex]bool, len(some))
 	for _, n := range some {
 		out[n] = true
 	}
-	return slices.DeleteFunc(list, func(n int) bool { return out[n] })
+	return slices.DeleteFunc(list, func(n snapshot.NodeIndex) bool { return out[n] })
 }
 
 // everyNth is the hand that a player of a card game gets: groups made like this are alike.
-func everyNth(list []int, player, players int) []int {
-	var out []int
+func everyNth(list []snapshot.NodeIndex, player, players int) []snapshot.NodeIndex {
+	var out []snapshot.NodeIndex
 	for i := player; i < len(list); i += players {
 		out = append(out, list[i])
 	}
@@ -86,9 +87,9 @@ func everyNth(list []int, player, players int) []int {
 }
 
 // withinBudgets are the nodes that budgets would let go together.
-func (x *search) withinBudgets(nodes []int) []int {
+func (x *search) withinBudgets(nodes []snapshot.NodeIndex) []snapshot.NodeIndex {
 	ledger := x.newBudgetUse(plan.Underutilized)
-	var out []int
+	var out []snapshot.NodeIndex
 	for _, at := range nodes {
 		if cause, ok := ledger.add(&x.nodes[at]); ok {
 			out = append(out, at)
@@ -100,15 +101,15 @@ func (x *search) withinBudgets(nodes []int) []int {
 }
 
 // roomy are those of some nodes that could take at least one pod of others, by room.
-func (x *search) roomy(nodes, others []int) []int {
+func (x *search) roomy(nodes, others []snapshot.NodeIndex) []snapshot.NodeIndex {
 	m := x.mixtureOf(others)
-	var out []int
+	var out []snapshot.NodeIndex
 	for _, at := range x.lasting(nodes, others) {
 		if n := &x.nodes[at]; x.receives(n) && slices.ContainsFunc(m.sizes, func(s size) bool { return most(s.need, x.fleet.Room(at)) > 0 }) {
 			out = append(out, at)
 		}
 	}
-	slices.SortFunc(out, func(a, b int) int { return x.compareRoom(a, b) })
+	slices.SortFunc(out, x.compareRoom)
 	return out
 }
 
@@ -117,10 +118,10 @@ const fewTries = 4
 
 // solve gives up the nodes of a group if that is worth it, without the nodes that turn out to be in the
 // way.
-func (x *search) solve(nodes, receivers []int) {
+func (x *search) solve(nodes, receivers []snapshot.NodeIndex) {
 	for range fewTries {
 		ledger := x.newBudgetUse(plan.Underutilized)
-		nodes = slices.DeleteFunc(slices.Clone(nodes), func(at int) bool {
+		nodes = slices.DeleteFunc(slices.Clone(nodes), func(at snapshot.NodeIndex) bool {
 			if _, tied := x.hasPodRules(x.nodes[at].moving); tied {
 				return true
 			}
@@ -133,7 +134,7 @@ func (x *search) solve(nodes, receivers []int) {
 		p, refused := x.propose(plan.Underutilized, nodes, receivers, true)
 		if refused != nil {
 			home := x.s.Pods[refused.pod].Node
-			nodes = slices.DeleteFunc(nodes, func(at int) bool { return x.nodes[at].Name == home })
+			nodes = slices.DeleteFunc(nodes, func(at snapshot.NodeIndex) bool { return x.nodes[at].Name == home })
 			continue
 		}
 		p.ledger = ledger

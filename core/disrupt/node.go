@@ -8,7 +8,7 @@ import (
 // node is a node with what the search knows of it.
 type node struct {
 	*snapshot.Node
-	at   int
+	at   snapshot.NodeIndex
 	pool int // -1 for nodes of no pool
 	// pods that are there, and those that would want a place elsewhere.
 	pods, moving []snapshot.PodIndex
@@ -27,14 +27,14 @@ type node struct {
 
 // readNodes enters the nodes, with what their pods want.
 func (x *search) readNodes() {
-	x.nodeAt = make(map[string]int, len(x.s.Nodes))
+	x.nodeAt = make(map[string]snapshot.NodeIndex, len(x.s.Nodes))
 	for i := range x.s.Nodes {
-		n := node{Node: &x.s.Nodes[i], at: i, pool: -1}
+		n := node{Node: &x.s.Nodes[i], at: snapshot.NodeIndex(i), pool: -1}
 		if pool, known := x.poolAt[n.Pool]; known {
 			n.pool = pool
 		}
 		n.prospect = plan.Prospect{Node: n.Name, Claim: n.Claim, Pool: n.Node.Pool}
-		x.nodeAt[n.Name] = i
+		x.nodeAt[n.Name] = n.at
 		x.nodes = append(x.nodes, n)
 	}
 	for i := range x.s.Pods {

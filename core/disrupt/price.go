@@ -6,6 +6,7 @@ import (
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
 // manySpotTypes is how many types a spot node must be able to become when one takes the place of another:
@@ -51,7 +52,7 @@ func (x *search) cheaper(p *proposal) (reason.Cause, bool) {
 }
 
 // onSpot is how many of the nodes are spot.
-func (x *search) onSpot(nodes []int) int {
+func (x *search) onSpot(nodes []snapshot.NodeIndex) int {
 	spot := 0
 	for _, n := range nodes {
 		if x.nodes[n].CapacityType == catalog.Spot {

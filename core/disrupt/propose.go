@@ -16,7 +16,7 @@ import (
 // proposal is nodes that could be given up, with where their pods would go.
 type proposal struct {
 	reason plan.Reason
-	nodes  []int
+	nodes  []snapshot.NodeIndex
 	ledger *budgetUse
 	asked  fleet.Question
 	answer fleet.Answer
@@ -39,7 +39,7 @@ const (
 
 // propose asks where the pods of some nodes would go. Nodes that budgets do not let go
 // must have been left out.
-func (x *search) propose(why plan.Reason, nodes, receivers []int, buy bool) (*proposal, *refusal) {
+func (x *search) propose(why plan.Reason, nodes, receivers []snapshot.NodeIndex, buy bool) (*proposal, *refusal) {
 	return x.ask(why, fleet.Question{Nodes: nodes, Receivers: receivers, Buy: buy})
 }
 

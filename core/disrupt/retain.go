@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"tenon/core/plan"
+	"tenon/core/snapshot"
 )
 
 // retain takes nodes out of a group and makes them receivers where that costs less than what the group would
 // buy otherwise: a group seldom fills its last node, and what it leaves free is of use to the rest, the
 // nodes of the groups that follow.
-func (x *search) retain(nodes, receivers, rest []int) (group, takers []int) {
+func (x *search) retain(nodes, receivers, rest []snapshot.NodeIndex) (group, takers []snapshot.NodeIndex) {
 	if len(rest) == 0 {
 		return nodes, receivers
 	}
@@ -35,12 +36,12 @@ func (x *search) retain(nodes, receivers, rest []int) (group, takers []int) {
 
 // outlay is what has to be bought for the pods of some nodes, less what the room that receivers have left
 // then is worth to later pods.
-func (x *search) outlay(nodes, receivers []int, later mixture) (cost float64, buys bool) {
+func (x *search) outlay(nodes, receivers []snapshot.NodeIndex, later mixture) (cost float64, buys bool) {
 	p, refused := x.propose(plan.Underutilized, nodes, receivers, true)
 	if refused != nil {
 		return 0, false
 	}
-	after := map[int][]int64{}
+	after := map[snapshot.NodeIndex][]int64{}
 	for _, on := range p.answer.Existing {
 		left := slices.Clone(x.fleet.Room(on.Node))
 		for _, pod := range on.Pods {

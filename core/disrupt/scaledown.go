@@ -16,7 +16,7 @@ import (
 // and prices do not matter. Those that are due go first; the others are rehearsed on a fleet that is thrown away, in which
 // what was found for one node is taken for the next.
 func (x *search) scaleDown() {
-	var due, early []int
+	var due, early []snapshot.NodeIndex
 	for i := range x.nodes {
 		n := &x.nodes[i]
 		rules := rulesOf(x.s, n.pool)
@@ -28,12 +28,12 @@ func (x *search) scaleDown() {
 			continue
 		}
 		if since := n.Life.Unneeded; !since.IsZero() && !since.Add(rules.Unneeded(n.Node)).After(x.s.Now) {
-			due = append(due, i)
+			due = append(due, n.at)
 			continue
 		}
-		early = append(early, i)
+		early = append(early, n.at)
 	}
-	r := release{x: x, candidates: map[int]bool{}, taking: map[int]bool{}}
+	r := release{x: x, candidates: map[snapshot.NodeIndex]bool{}, taking: map[snapshot.NodeIndex]bool{}}
 	for _, at := range slices.Concat(due, early) {
 		r.candidates[at] = true
 	}
@@ -51,15 +51,15 @@ func (x *search) scaleDown() {
 }
 
 // byNeed sorts nodes: those without pods first, then those that nothing has needed for longest.
-func (x *search) byNeed(nodes []int) {
-	moves := func(at int) int { return min(len(x.nodes[at].moving), 1) }
-	since := func(at int) time.Time {
+func (x *search) byNeed(nodes []snapshot.NodeIndex) {
+	moves := func(at snapshot.NodeIndex) int { return min(len(x.nodes[at].moving), 1) }
+	since := func(at snapshot.NodeIndex) time.Time {
 		if t := x.nodes[at].Life.Unneeded; !t.IsZero() {
 			return t
 		}
 		return x.s.Now
 	}
-	slices.SortFunc(nodes, func(a, b int) int {
+	slices.SortFunc(nodes, func(a, b snapshot.NodeIndex) int {
 		return cmp.Or(cmp.Compare(moves(a), moves(b)), since(a).Compare(since(b)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name))
 	})
 }
@@ -68,7 +68,7 @@ func (x *search) byNeed(nodes []int) {
 type release struct {
 	x *search
 	// candidates may go; the others are better places. Taking ones have got pods by this plan.
-	candidates, taking map[int]bool
+	candidates, taking map[snapshot.NodeIndex]bool
 	// leaving is how many nodes of such groups are on their way out, and draining how many of these have pods.
 	leaving, draining int
 }
@@ -88,7 +88,7 @@ func (r *release) count() {
 
 // try finds out whether the pods of a node have places. If so nothing needs it, and if it is due it goes unless something has it
 // wait.
-func (r *release) try(at int, due bool) {
+func (r *release) try(at snapshot.NodeIndex, due bool) {
 	x, n := r.x, &r.x.nodes[at]
 	why := plan.Underutilized
 	if len(n.moving) == 0 {
@@ -133,22 +133,23 @@ func (r *release) try(at int, due bool) {
 }
 
 // places asks where the pods of a node would go: to nodes that stay in any case or, if these have no room, to any.
-func (r *release) places(why plan.Reason, at int) (*proposal, *refusal) {
-	var staying, all []int
+func (r *release) places(why plan.Reason, at snapshot.NodeIndex) (*proposal, *refusal) {
+	var staying, all []snapshot.NodeIndex
 	for i := range r.x.nodes {
-		if i == at || !r.x.receives(&r.x.nodes[i]) {
+		n := &r.x.nodes[i]
+		if n.at == at || !r.x.receives(n) {
 			continue
 		}
-		if all = append(all, i); !r.candidates[i] {
-			staying = append(staying, i)
+		if all = append(all, n.at); !r.candidates[n.at] {
+			staying = append(staying, n.at)
 		}
 	}
 	if len(staying) < len(all) {
-		if p, refused := r.x.propose(why, []int{at}, staying, false); refused == nil {
+		if p, refused := r.x.propose(why, []snapshot.NodeIndex{at}, staying, false); refused == nil {
 			return p, nil
 		}
 	}
-	return r.x.propose(why, []int{at}, all, false)
+	return r.x.propose(why, []snapshot.NodeIndex{at}, all, false)
 }
 
 // waits is why a node stays that nothing needs, and until when if that is known.

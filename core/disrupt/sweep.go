@@ -16,7 +16,7 @@ func (x *search) sweep() {
 	list := x.remaining()
 	from := 0
 	if x.budget.After != "" {
-		from = slices.IndexFunc(list, func(at int) bool { return x.nodes[at].Name == x.budget.After }) + 1
+		from = slices.IndexFunc(list, func(at snapshot.NodeIndex) bool { return x.nodes[at].Name == x.budget.After }) + 1
 	}
 	list = slices.Concat(list[from:], list[:from])
 	for i, at := range list {
@@ -34,26 +34,26 @@ func (x *search) sweep() {
 }
 
 // remaining are the nodes to look at, most price for least cost first.
-func (x *search) remaining() []int {
-	var out []int
+func (x *search) remaining() []snapshot.NodeIndex {
+	var out []snapshot.NodeIndex
 	for i := range x.nodes {
 		n := &x.nodes[i]
 		switch {
 		case n.isEmpty():
 		case n.state == consolidatable:
-			out = append(out, i)
+			out = append(out, n.at)
 		case n.state == receiving:
 			n.keep(plan.Kept, plan.Underutilized, reason.Cause{Code: reason.TakesPods})
 		}
 	}
-	slices.SortFunc(out, func(a, b int) int {
+	slices.SortFunc(out, func(a, b snapshot.NodeIndex) int {
 		return cmp.Or(cmp.Compare(x.pricePerPod(b), x.pricePerPod(a)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
 	})
 	return out
 }
 
 // pricePerPod is the price for each ordinary pod that would have to move, as users know it.
-func (x *search) pricePerPod(at int) float64 {
+func (x *search) pricePerPod(at snapshot.NodeIndex) float64 {
 	n := &x.nodes[at]
 	return float64(n.Price) / (1 + float64(n.cost)/ordinary)
 }
@@ -74,7 +74,7 @@ func (x *search) lookAt(n *node) {
 		n.keep(plan.Kept, plan.Underutilized, x.notCheaper(n, most))
 		return
 	}
-	p, refused := x.propose(plan.Underutilized, []int{n.at}, receivers, true)
+	p, refused := x.propose(plan.Underutilized, []snapshot.NodeIndex{n.at}, receivers, true)
 	if refused != nil {
 		n.keep(refused.kind(plan.Kept), plan.Underutilized, x.causeOf(refused))
 		return
@@ -136,12 +136,12 @@ const manyReceivers = 16
 
 // outlook finds nodes, but for one, that could take some pods, the tightest first, and what
 // those pods that fit nowhere would cost at the least.
-func (x *search) outlook(moving []snapshot.PodIndex, but int) (receivers []int, dearest float64) {
+func (x *search) outlook(moving []snapshot.PodIndex, but snapshot.NodeIndex) (receivers []snapshot.NodeIndex, dearest float64) {
 	pods := slices.Clone(moving)
 	slices.SortFunc(pods, func(a, b snapshot.PodIndex) int {
 		return cmp.Or(cmp.Compare(x.value[b], x.value[a]), cmp.Compare(a, b))
 	})
-	taken, stay := map[int][]int64{}, x.stay(moving)
+	taken, stay := map[snapshot.NodeIndex][]int64{}, x.stay(moving)
 	for _, p := range pods {
 		at := x.someRoom(p, but, stay, taken)
 		if at < 0 {
@@ -164,7 +164,7 @@ func (x *search) outlook(moving []snapshot.PodIndex, but int) (receivers []int, 
 }
 
 // someRoom finds a node where the pod would fit beside those that it was found for before.
-func (x *search) someRoom(p snapshot.PodIndex, but int, stay bool, taken map[int][]int64) int {
+func (x *search) someRoom(p snapshot.PodIndex, but snapshot.NodeIndex, stay bool, taken map[snapshot.NodeIndex][]int64) snapshot.NodeIndex {
 	need := x.fleet.Need(p)
 	for _, at := range x.withRoom() {
 		if at == but || !x.takes(&x.nodes[at], stay) {
@@ -189,18 +189,18 @@ func (x *search) someRoom(p snapshot.PodIndex, but int, stay bool, taken map[int
 // withRoom are the nodes that could take the smallest pods, those with least room first;
 // before them those that are worth their price, since others may be the next to go. The
 // list is made anew when something was accepted.
-func (x *search) withRoom() []int {
+func (x *search) withRoom() []snapshot.NodeIndex {
 	if x.free != nil && x.freeAsOf == len(x.list) {
 		return x.free
 	}
-	x.free, x.freeAsOf = []int{}, len(x.list)
+	x.free, x.freeAsOf = []snapshot.NodeIndex{}, len(x.list)
 	least := x.leastNeed()
 	for i := range x.nodes {
-		if n := &x.nodes[i]; x.receives(n) && most(least, x.fleet.Room(i)) > 0 {
-			x.free = append(x.free, i)
+		if n := &x.nodes[i]; x.receives(n) && most(least, x.fleet.Room(n.at)) > 0 {
+			x.free = append(x.free, n.at)
 		}
 	}
-	slices.SortFunc(x.free, func(a, b int) int {
+	slices.SortFunc(x.free, func(a, b snapshot.NodeIndex) int {
 		return cmp.Or(cmp.Compare(x.nearlyWorth(a), x.nearlyWorth(b)), x.compareRoom(a, b))
 	})
 	return x.free
@@ -208,7 +208,7 @@ func (x *search) withRoom() []int {
 
 // nearlyWorth is 1 for nodes that would be given up if their pods could be had at their value
 // elsewhere.
-func (x *search) nearlyWorth(at int) int {
+func (x *search) nearlyWorth(at snapshot.NodeIndex) int {
 	if n := &x.nodes[at]; n.state == consolidatable && float64(n.Price)-n.value > n.worth {
 		return 1
 	}
@@ -232,7 +232,7 @@ func (x *search) leastNeed() []int64 {
 	return least
 }
 
-func (x *search) compareRoom(a, b int) int {
+func (x *search) compareRoom(a, b snapshot.NodeIndex) int {
 	return cmp.Or(slices.Compare(x.fleet.Room(a), x.fleet.Room(b)), cmp.Compare(x.nodes[a].Name, x.nodes[b].Name), cmp.Compare(a, b))
 }
 

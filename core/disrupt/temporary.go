@@ -37,11 +37,11 @@ func (x *search) takes(n *node, stay bool) bool {
 }
 
 // lasting are the nodes of a list that may take the pods, as far as takes decides.
-func (x *search) lasting(nodes, others []int) []int {
-	if !slices.ContainsFunc(others, func(at int) bool { return x.stay(x.nodes[at].moving) }) {
+func (x *search) lasting(nodes, others []snapshot.NodeIndex) []snapshot.NodeIndex {
+	if !slices.ContainsFunc(others, func(at snapshot.NodeIndex) bool { return x.stay(x.nodes[at].moving) }) {
 		return nodes
 	}
-	var out []int
+	var out []snapshot.NodeIndex
 	for _, at := range nodes {
 		if !x.temporary(&x.nodes[at]) {
 			out = append(out, at)

@@ -80,7 +80,7 @@ const valueEffort = 100_000_000
 func (x *search) appraise() {
 	var pods []snapshot.PodIndex
 	for i := range x.nodes {
-		if x.fleet.Stays(i) {
+		if x.fleet.Stays(x.nodes[i].at) {
 			pods = append(pods, x.nodes[i].moving...)
 		}
 	}

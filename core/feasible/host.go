@@ -14,7 +14,7 @@ import (
 
 // Host is an existing node, or one that is on its way, with what is left on it.
 type Host struct {
-	Node  int // index into Snapshot.Nodes
+	Node  snapshot.NodeIndex
 	Class int // index into Space.HostClasses
 	Room  []int64
 	// Volumes is what is left of each driver's attachments; nil means no limit.
@@ -45,10 +45,10 @@ func (sp *Space) compileHosts() {
 		node := &sp.Snapshot.Nodes[n]
 		class := sp.hostClass(node, classes)
 		if node.Leaving {
-			sp.Departing = append(sp.Departing, Host{Node: n, Class: class, Bound: sp.staying(byNode[node.Name])})
+			sp.Departing = append(sp.Departing, Host{Node: snapshot.NodeIndex(n), Class: class, Bound: sp.staying(byNode[node.Name])})
 			continue
 		}
-		sp.Hosts = append(sp.Hosts, sp.newHost(n, node, class, byNode[node.Name]))
+		sp.Hosts = append(sp.Hosts, sp.newHost(snapshot.NodeIndex(n), node, class, byNode[node.Name]))
 	}
 	slices.SortFunc(sp.Hosts, func(a, b Host) int {
 		x, y := &sp.Snapshot.Nodes[a.Node], &sp.Snapshot.Nodes[b.Node]
@@ -74,7 +74,7 @@ func compareBool(a, b bool) int {
 
 // newHost subtracts from a node what its pods use, and what its daemons will use that
 // are not there yet.
-func (sp *Space) newHost(n int, node *snapshot.Node, class int, pods []snapshot.PodIndex) Host {
+func (sp *Space) newHost(n snapshot.NodeIndex, node *snapshot.Node, class int, pods []snapshot.PodIndex) Host {
 	h := Host{Node: n, Class: class, Volumes: node.VolumeLimits}
 	var used, daemons model.Resources
 	attached := map[string]bool{}

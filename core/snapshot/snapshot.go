@@ -143,6 +143,9 @@ type PodIndex int32
 // TemplateIndex is the place of a template in a snapshot's Templates.
 type TemplateIndex int32
 
+// NodeIndex is the place of a node in a snapshot's Nodes.
+type NodeIndex int32
+
 // Pod is one pod that runs or wants to.
 type Pod struct {
 	Namespace string `json:"namespace"`

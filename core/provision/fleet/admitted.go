@@ -15,15 +15,15 @@ func isBound(s *shape.Shape) bool {
 }
 
 // admitted reports whether a pod may be on a site, its room aside.
-func (f *Forecast) admitted(p snapshot.PodIndex, s *shape.Shape, i int) bool {
+func (f *Forecast) admitted(p snapshot.PodIndex, s *shape.Shape, i siteIndex) bool {
 	at := &f.sites[i]
 	return (i == f.planned[p] || f.reachesClass(f.reachOf(p, s), p, s, at.class)) && hostRules(s, at)
 }
 
 // reach is where labels, taints and the domains of rules between pods let pods of one origin be.
 type reach struct {
-	classes []answered // of hosts
-	nodes   []int      // sites of existing nodes, ascending
+	classes []answered  // of hosts
+	nodes   []siteIndex // sites of existing nodes, ascending
 }
 
 // origin tells apart pods with different reaches: by their template, and by the class of the host on which
@@ -46,7 +46,7 @@ func (f *Forecast) reachOf(p snapshot.PodIndex, s *shape.Shape) *reach {
 		f.reaches[from] = r
 		for n, h := range f.fleet.hosts {
 			if h != nil && f.reachesClass(r, p, s, h.Class) {
-				r.nodes = append(r.nodes, n)
+				r.nodes = append(r.nodes, siteIndex(n))
 			}
 		}
 	}
@@ -69,10 +69,10 @@ func (f *Forecast) reachesClass(r *reach, p snapshot.PodIndex, s *shape.Shape, c
 
 // within are the sites in the reach of a pod, ascending, and the one that the answer plans for it. They
 // are valid until the next call.
-func (f *Forecast) within(p snapshot.PodIndex, s *shape.Shape) []int {
+func (f *Forecast) within(p snapshot.PodIndex, s *shape.Shape) []siteIndex {
 	r, planned := f.reachOf(p, s), f.planned[p]
 	out := append(f.scratch[:0], r.nodes...)
-	for i := len(f.fleet.hosts); i < len(f.sites); i++ {
+	for i := siteIndex(len(f.fleet.hosts)); int(i) < len(f.sites); i++ {
 		if f.reachesClass(r, p, s, f.sites[i].class) {
 			out = append(out, i)
 		}

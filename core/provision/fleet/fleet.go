@@ -32,10 +32,10 @@ type Fleet struct {
 	*facts
 	sp       *feasible.Space
 	limits   [][]model.Amount
-	hosts    []*feasible.Host // by node; nil for nodes that are leaving or gone
-	planned  []feasible.Host  // nodes to come, with what is to be on them
-	ruledOn  []int            // nodes with pods that some rule between pods looks at, ascending
-	reserved map[string]int64 // instances of reservations that are taken
+	hosts    []*feasible.Host     // by node; nil for nodes that are leaving or gone
+	planned  []feasible.Host      // nodes to come, with what is to be on them
+	ruledOn  []snapshot.NodeIndex // nodes with pods that some rule between pods looks at, ascending
+	reserved map[string]int64     // instances of reservations that are taken
 	// What was found out about the space as it is.
 	tables map[int]*claims.Table
 	cache  *pack.OfferCache
@@ -119,10 +119,10 @@ func (f *Fleet) models() []snapshot.PodIndex {
 }
 
 // Room is what a node has left.
-func (f *Fleet) Room(n int) []int64 { return f.hosts[n].Room }
+func (f *Fleet) Room(n snapshot.NodeIndex) []int64 { return f.hosts[n].Room }
 
 // Stays reports whether the node may hold pods: it is neither leaving nor gone.
-func (f *Fleet) Stays(n int) bool { return f.hosts[n] != nil }
+func (f *Fleet) Stays(n snapshot.NodeIndex) bool { return f.hosts[n] != nil }
 
 // Need is what a pod takes, in the order of Room.
 func (f *Fleet) Need(pod snapshot.PodIndex) []int64 {
@@ -131,7 +131,7 @@ func (f *Fleet) Need(pod snapshot.PodIndex) []int64 {
 
 // Admits reports whether the labels and taints of a node let the pod be there, preferences
 // aside.
-func (f *Fleet) Admits(pod snapshot.PodIndex, n int) bool {
+func (f *Fleet) Admits(pod snapshot.PodIndex, n snapshot.NodeIndex) bool {
 	template := f.Snapshot.Pods[pod].Template
 	places, known := f.admits[template]
 	if !known {
@@ -171,7 +171,7 @@ func (f *Fleet) Replica(pool int, q Question) (plan.Claim, bool) {
 func (f *Fleet) Bound(pods []snapshot.PodIndex, effort int64) model.Money {
 	var hosts []feasible.Host
 	for n, h := range f.before {
-		if f.Stays(n) {
+		if f.Stays(snapshot.NodeIndex(n)) {
 			hosts = append(hosts, *h)
 		}
 	}

@@ -35,7 +35,7 @@ func TestWithLeavesTheFleetAsItIs(t *testing.T) {
 	}
 	s.Pods = []snapshot.Pod{{Namespace: "default", Name: "x", Node: "a"}}
 	f := New(snapshot.Sort(s, nil), nil, nil)
-	moved := f.With(Question{Nodes: []int{0}, Pods: []snapshot.PodIndex{0}}, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{0}}}})
+	moved := f.With(Question{Nodes: []snapshot.NodeIndex{0}, Pods: []snapshot.PodIndex{0}}, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{0}}}})
 	if moved.Stays(0) || moved.Room(1)[0] != 900 {
 		t.Errorf("a stays: %t, b has %d", moved.Stays(0), moved.Room(1)[0])
 	}

@@ -31,39 +31,52 @@ type Forecast struct {
 	set      *shape.Set                     // of one pod of each template
 	shapes   map[snapshot.TemplateIndex]int // by template
 	sites    []site                         // those of existing nodes have the nodes' numbers
-	zones    map[string]int                 // numbers of the sites' zones
-	kinds    []int                          // by template: pods of one workload are of one kind
+	zones    map[string]zoneIndex           // numbers of the sites' zones
+	kinds    []kindIndex                    // by template: pods of one workload are of one kind
 	inZones  map[kindIn]int64
 	askers   map[snapshot.TemplateIndex][]feasible.Asker // without preferences that cannot be met; none if no node can take such pods
 	reaches  map[origin]*reach
-	planned  map[snapshot.PodIndex]int // site by pod, of what is tried
-	virtual  []podOnSite               // where virtual pods have their room
-	free     bool                      // of the domains in which the answer puts pods
-	takeRoom bool                      // of virtual pods, before all other room
+	planned  map[snapshot.PodIndex]siteIndex // site by pod, of what is tried
+	virtual  []podOnSite                     // where virtual pods have their room
+	free     bool                            // of the domains in which the answer puts pods
+	takeRoom bool                            // of virtual pods, before all other room
 	tried    []podOnSite
-	opened   int   // sites to come of what is tried
-	closed   []int // sites of what is tried that are to go
-	scratch  []int // memory that the next choice of a site uses again
+	opened   int         // sites to come of what is tried
+	closed   []siteIndex // sites of what is tried that are to go
+	scratch  []siteIndex // memory that the next choice of a site uses again
 }
+
+// Numbers of a forecast's own: of its sites, of their zones, and of the workloads of pods.
+type (
+	siteIndex int32
+	zoneIndex int32
+	kindIndex int32
+)
+
+// noSite stands for a pod that finds no room.
+const noSite siteIndex = -1
+
+// siteOf is the site of an existing node.
+func siteOf(n snapshot.NodeIndex) siteIndex { return siteIndex(n) }
 
 // site is a node that may take pods, there already or to come.
 type site struct {
 	open   bool
 	class  int
-	zone   int
+	zone   zoneIndex
 	room   []int64
 	size   []int64                          // that pods and daemons share
 	attach []model.Amount                   // what is left of each driver's volumes; nil is without limit
 	pods   map[snapshot.TemplateIndex]int64 // by template
-	kinds  map[int]int64                    // pods by kind
+	kinds  map[kindIndex]int64              // pods by kind
 	groups map[int32]int64                  // pods by host group
 	bound  []*topology.Rules                // of pods that keep others away
 }
 
 // kindIn is the pods of a kind in a zone.
 type kindIn struct {
-	zone int
-	kind int
+	zone zoneIndex
+	kind kindIndex
 }
 
 // answered is what is known of a question.
@@ -78,7 +91,7 @@ const (
 // podOnSite is a pod on a site.
 type podOnSite struct {
 	pod  snapshot.PodIndex
-	site int
+	site siteIndex
 }
 
 // NewForecast begins with the fleet as it is, with what the plan of New places and buys.
@@ -87,7 +100,7 @@ func (f *Fleet) NewForecast() *Forecast {
 	own.sp = f.sp.Fork() // nodes are foreseen in it that may not come
 	own.admits = map[snapshot.TemplateIndex][]*feasible.Places{}
 	out := &Forecast{
-		fleet: &own, set: f.set, shapes: map[snapshot.TemplateIndex]int{}, zones: map[string]int{}, kinds: f.kinds(), inZones: map[kindIn]int64{},
+		fleet: &own, set: f.set, shapes: map[snapshot.TemplateIndex]int{}, zones: map[string]zoneIndex{}, kinds: f.kinds(), inZones: map[kindIn]int64{},
 		askers: map[snapshot.TemplateIndex][]feasible.Asker{}, reaches: map[origin]*reach{}, sites: make([]site, len(f.hosts)),
 	}
 	for i := range out.set.Shapes {
@@ -105,8 +118,9 @@ func (f *Fleet) NewForecast() *Forecast {
 		out.sites[n].open = node.Initialized && !node.Life.Unready
 		for _, p := range h.Bound {
 			if f.isVirtual(p) {
-				out.virtual = append(out.virtual, podOnSite{p, n})
-				out.clear(p, n)
+				at := siteIndex(n)
+				out.virtual = append(out.virtual, podOnSite{p, at})
+				out.clear(p, at)
 				continue
 			}
 			out.enter(&out.sites[n], p, 1)
@@ -118,20 +132,20 @@ func (f *Fleet) NewForecast() *Forecast {
 func (f *Forecast) newSite(class int, zone string, room, size []int64) site {
 	number, known := f.zones[zone]
 	if !known {
-		number = len(f.zones)
+		number = zoneIndex(len(f.zones))
 		f.zones[zone] = number
 	}
-	return site{class: class, zone: number, room: slices.Clone(room), size: size, pods: map[snapshot.TemplateIndex]int64{}, kinds: map[int]int64{}, groups: map[int32]int64{}}
+	return site{class: class, zone: number, room: slices.Clone(room), size: size, pods: map[snapshot.TemplateIndex]int64{}, kinds: map[kindIndex]int64{}, groups: map[int32]int64{}}
 }
 
 // Try places the pods of an answer, and returns those that find no room in the worst of orders, and the best
 // order.
 func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex) {
-	f.planned, f.tried, f.closed, f.opened = map[snapshot.PodIndex]int{}, nil, nil, 0
+	f.planned, f.tried, f.closed, f.opened = map[snapshot.PodIndex]siteIndex{}, nil, nil, 0
 	for _, n := range q.Nodes {
-		if f.sites[n].open {
-			f.sites[n].open = false
-			f.closed = append(f.closed, n)
+		if at := siteOf(n); f.sites[at].open {
+			f.sites[at].open = false
+			f.closed = append(f.closed, at)
 		}
 	}
 	for _, v := range f.virtual {
@@ -139,7 +153,7 @@ func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex)
 	}
 	for _, l := range a.Existing {
 		for _, p := range l.Pods {
-			f.planned[p] = l.Node
+			f.planned[p] = siteOf(l.Node)
 		}
 	}
 	for i := range a.Claims {
@@ -196,7 +210,7 @@ func (f *Forecast) place(pods []snapshot.PodIndex) []snapshot.PodIndex {
 	var strays []snapshot.PodIndex
 	for _, p := range pods {
 		at := f.choose(p)
-		if at < 0 {
+		if at == noSite {
 			strays = append(strays, p)
 			continue
 		}
@@ -260,7 +274,7 @@ func (f *Forecast) without() []snapshot.PodIndex {
 	})
 	for _, v := range homeless {
 		at := f.other(v.pod)
-		if at < 0 {
+		if at == noSite {
 			some = append(some, v.pod)
 			continue
 		}
@@ -275,24 +289,24 @@ func (f *Forecast) without() []snapshot.PodIndex {
 
 // other is the first site that holds a virtual pod, or the planned one where it may be on no other; -1
 // if there is none.
-func (f *Forecast) other(p snapshot.PodIndex) int {
+func (f *Forecast) other(p snapshot.PodIndex) siteIndex {
 	f.fleet.effort.spent += int64(len(f.sites)) * siteEffort
 	if isBound(f.shapeOf(p)) {
 		if f.holds(p, f.planned[p]) {
 			return f.planned[p]
 		}
-		return -1
+		return noSite
 	}
 	for _, i := range f.within(p, f.shapeOf(p)) {
 		if f.holds(p, i) {
 			return i
 		}
 	}
-	return -1
+	return noSite
 }
 
 // holds reports whether a pod has room on a site, and may be there.
-func (f *Forecast) holds(p snapshot.PodIndex, at int) bool {
+func (f *Forecast) holds(p snapshot.PodIndex, at siteIndex) bool {
 	s := f.shapeOf(p)
 	return f.sites[at].open && f.sites[at].fits(s) && (isBound(s) || f.admitted(p, s, at))
 }
@@ -302,7 +316,7 @@ func (f *Forecast) shapeOf(p snapshot.PodIndex) *shape.Shape {
 }
 
 // clear gives a site the room of a pod.
-func (f *Forecast) clear(p snapshot.PodIndex, at int) {
+func (f *Forecast) clear(p snapshot.PodIndex, at siteIndex) {
 	for d, need := range f.fleet.Need(p) {
 		f.sites[at].room[d] += need
 	}
@@ -325,7 +339,7 @@ func (f *Fleet) requests(p snapshot.PodIndex) model.Resources {
 
 // open adds the node of a claim.
 func (f *Forecast) open(c *plan.Claim) {
-	fleet, at := f.fleet, len(f.sites)
+	fleet, at := f.fleet, siteIndex(len(f.sites))
 	room := fleet.sp.Vector(c.Allocatable.Sub(c.Requests)) // daemons take their part of it
 	for _, p := range c.Pods {
 		f.planned[p] = at
@@ -351,7 +365,7 @@ func (f *Forecast) Drop() {
 }
 
 // choose is the site that the scheduler chooses for a pod; -1 if it finds none.
-func (f *Forecast) choose(p snapshot.PodIndex) int {
+func (f *Forecast) choose(p snapshot.PodIndex) siteIndex {
 	s := f.shapeOf(p)
 	f.fleet.effort.spent += int64(len(f.sites)) * siteEffort
 	planned := f.planned[p]
@@ -359,9 +373,9 @@ func (f *Forecast) choose(p snapshot.PodIndex) int {
 		if f.sites[planned].fits(s) {
 			return planned
 		}
-		return -1
+		return noSite
 	}
-	fit := slices.DeleteFunc(f.within(p, s), func(i int) bool {
+	fit := slices.DeleteFunc(f.within(p, s), func(i siteIndex) bool {
 		at := &f.sites[i]
 		return !at.open || !at.fits(s) || !hostRules(s, at)
 	})
@@ -374,14 +388,14 @@ func (f *Forecast) choose(p snapshot.PodIndex) int {
 		if len(fit) == 1 {
 			return fit[0]
 		}
-		return -1
+		return noSite
 	}
 	return f.best(f.fleet.Snapshot.Pods[p].Template, s.Need, fit)
 }
 
 // withVirtual are the sites among some that have room for virtual pods.
-func (f *Forecast) withVirtual(among []int) []int {
-	return slices.DeleteFunc(slices.Clone(among), func(at int) bool {
+func (f *Forecast) withVirtual(among []siteIndex) []siteIndex {
+	return slices.DeleteFunc(slices.Clone(among), func(at siteIndex) bool {
 		return !slices.ContainsFunc(f.virtual, func(v podOnSite) bool { return v.site == at })
 	})
 }
@@ -390,7 +404,7 @@ func (f *Forecast) withVirtual(among []int) []int {
 const siteEffort = 20
 
 // put puts a pod on a site, or takes it away: n is 1 or -1.
-func (f *Forecast) put(p snapshot.PodIndex, at int, n int64) {
+func (f *Forecast) put(p snapshot.PodIndex, at siteIndex, n int64) {
 	for d, need := range f.fleet.Need(p) {
 		f.sites[at].room[d] -= n * need
 	}

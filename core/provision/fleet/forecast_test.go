@@ -44,7 +44,7 @@ func TestStrays(t *testing.T) {
 			}
 			f := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
 			small, large := []snapshot.PodIndex{0, 1}, snapshot.PodIndex(2)
-			question := Question{Nodes: []int{0}, Pods: append(slices.Clone(small), large)}
+			question := Question{Nodes: []snapshot.NodeIndex{0}, Pods: append(slices.Clone(small), large)}
 			strays, evict := f.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{large}}, {Node: 2, Pods: small}}})
 			if len(strays) != c.want || c.want > 0 && strays[0] != large {
 				t.Errorf("strays %v, want %d", strays, c.want)
@@ -97,7 +97,7 @@ func TestVirtualPodsAreDisplaced(t *testing.T) {
 				s.Pods = append(s.Pods, pod)
 			}
 			f := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
-			question := Question{Nodes: []int{0}, Pods: []snapshot.PodIndex{1}}
+			question := Question{Nodes: []snapshot.NodeIndex{0}, Pods: []snapshot.PodIndex{1}}
 			strays, evict := f.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{1}}}})
 			if len(strays) != c.want || c.want > 0 && strays[0] != 3 {
 				t.Errorf("strays %v, want %d", strays, c.want)
@@ -117,7 +117,7 @@ func TestCrowds(t *testing.T) {
 	for name, c := range map[string]struct {
 		owner  string
 		spread []snapshot.Spread
-		want   int // the site: the first has more room, and a pod of the workload
+		want   siteIndex // the site: the first has more room, and a pod of the workload
 	}{
 		"pods of another workload do not count":  {owner: "StatefulSet/other", want: 1},
 		"pods of another template count":         {owner: "StatefulSet/web", want: 2},
@@ -137,7 +137,7 @@ func TestCrowds(t *testing.T) {
 			slices.SortFunc(s.Nodes, func(a, b snapshot.Node) int { return int(a.Name[0]) - int(b.Name[0]) })
 			s.Pods = []snapshot.Pod{{Namespace: "default", Name: "moves", Node: "a"}, {Namespace: "default", Name: "stays", Node: "b", Template: 1}}
 			f := New(snapshot.Sort(s, nil), &plan.Plan{}, nil).NewForecast()
-			f.Try(Question{Nodes: []int{0}, Pods: []snapshot.PodIndex{0}}, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{0}}}})
+			f.Try(Question{Nodes: []snapshot.NodeIndex{0}, Pods: []snapshot.PodIndex{0}}, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{0}}}})
 			if len(f.tried) != 1 || f.tried[0].site != c.want {
 				t.Errorf("the pod goes to %v, want site %d", f.tried, c.want)
 			}

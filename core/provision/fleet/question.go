@@ -16,10 +16,10 @@ import (
 // Question asks for other places.
 type Question struct {
 	// Nodes that would be gone, by number, and the pods of them that need a place.
-	Nodes []int
+	Nodes []snapshot.NodeIndex
 	Pods  []snapshot.PodIndex
 	// Receivers are the nodes that may take pods.
-	Receivers []int
+	Receivers []snapshot.NodeIndex
 	// Buy allows new nodes.
 	Buy bool
 	// Instead lets new nodes have what Nodes take of the limits of their pools.
@@ -37,7 +37,7 @@ type Answer struct {
 
 // HostPods is pods on an existing node.
 type HostPods struct {
-	Node int
+	Node snapshot.NodeIndex
 	Pods []snapshot.PodIndex
 }
 
@@ -69,7 +69,7 @@ func (f *Fleet) askAmong(q *Question, tiers [][]int) (Answer, *Obstacle) {
 
 // fewer are the tiers without pools that sell the same as the pool of a node that goes: its pods keep their
 // pool.
-func (f *Fleet) fewer(nodes []int) [][]int {
+func (f *Fleet) fewer(nodes []snapshot.NodeIndex) [][]int {
 	own := map[string]bool{}
 	for _, n := range nodes {
 		own[f.Snapshot.Nodes[n].Pool] = true
@@ -159,7 +159,7 @@ func (f *Fleet) wish(template snapshot.TemplateIndex) wishFor {
 
 // among is the space of a question: the receivers, and the nodes that matter to rules between pods.
 func (f *Fleet) among(q *Question) *feasible.Space {
-	gone, receives := make(map[int]bool, len(q.Nodes)), make(map[int]bool, len(q.Receivers))
+	gone, receives := make(map[snapshot.NodeIndex]bool, len(q.Nodes)), make(map[snapshot.NodeIndex]bool, len(q.Receivers))
 	moved := make(map[snapshot.PodIndex]bool, len(q.Pods))
 	for _, p := range q.Pods {
 		moved[p] = true
@@ -214,14 +214,14 @@ func (f *Fleet) keepComponents(h *feasible.Host, matter map[int32]bool, moved ma
 
 // examples are nodes of the classes that are not among some hosts: nodes without a pod that
 // matters still make a domain that spreads have to count.
-func (f *Fleet) examples(hosts []feasible.Host, gone map[int]bool) []feasible.Host {
+func (f *Fleet) examples(hosts []feasible.Host, gone map[snapshot.NodeIndex]bool) []feasible.Host {
 	seen := make([]bool, len(f.sp.HostClasses))
 	for i := range hosts {
 		seen[hosts[i].Class] = true
 	}
 	var out []feasible.Host
 	for n, h := range f.hosts {
-		if h != nil && !gone[n] && !seen[h.Class] {
+		if h != nil && !gone[snapshot.NodeIndex(n)] && !seen[h.Class] {
 			seen[h.Class] = true
 			example := h.Full()
 			example.Bound = nil

@@ -17,9 +17,9 @@ const (
 
 // best is the site with the highest score, of equal ones the first: emptier ones, those
 // that the pod makes evenly used, and those with fewer pods of its kind.
-func (f *Forecast) best(template snapshot.TemplateIndex, need []int64, fit []int) int {
+func (f *Forecast) best(template snapshot.TemplateIndex, need []int64, fit []siteIndex) siteIndex {
 	crowds := f.crowds(template, fit)
-	best, most := -1, int64(-1)
+	best, most := noSite, int64(-1)
 	for i, n := range fit {
 		at := &f.sites[n]
 		if score := emptiness(need, at) + balance(need, at) + weightSpread*crowds[i]; score > most {
@@ -53,11 +53,11 @@ func evenness(at *site, need []int64) int64 {
 
 // kinds numbers the workloads of the templates. The pods of one workload may be of several templates, as
 // those of a StatefulSet are whose volumes differ.
-func (f *Fleet) kinds() []int {
-	out, workloads := make([]int, len(f.Snapshot.Templates)), map[[2]string]int{}
+func (f *Fleet) kinds() []kindIndex {
+	out, workloads := make([]kindIndex, len(f.Snapshot.Templates)), map[[2]string]kindIndex{}
 	for i := range out {
 		t := &f.Snapshot.Templates[i]
-		out[i] = i
+		out[i] = kindIndex(i)
 		if t.Owner == "" {
 			continue
 		}
@@ -65,7 +65,7 @@ func (f *Fleet) kinds() []int {
 		if first, known := workloads[workload]; known {
 			out[i] = first
 		} else {
-			workloads[workload] = i
+			workloads[workload] = out[i]
 		}
 	}
 	return out
@@ -83,7 +83,7 @@ func (f *Forecast) spreadSoftly(template snapshot.TemplateIndex) (nodes, zones b
 }
 
 // crowds scores sites by how few pods of a template's workload their nodes and zones have.
-func (f *Forecast) crowds(template snapshot.TemplateIndex, fit []int) []int64 {
+func (f *Forecast) crowds(template snapshot.TemplateIndex, fit []siteIndex) []int64 {
 	const unseen = -1
 	kind, inZone, zones := f.kinds[template], slices.Repeat([]int64{unseen}, len(f.zones)), 0
 	for _, n := range fit {

@@ -44,7 +44,7 @@ func (f *Fleet) findRuled() {
 	}
 	for n, h := range f.hosts {
 		if h != nil && slices.ContainsFunc(h.Bound, func(p snapshot.PodIndex) bool { return f.ruled[f.Snapshot.Pods[p].Template] }) {
-			f.ruledOn = append(f.ruledOn, n)
+			f.ruledOn = append(f.ruledOn, snapshot.NodeIndex(n))
 		}
 	}
 }

@@ -45,9 +45,9 @@ func (f *Fleet) begin(p *plan.Plan) {
 	if p == nil {
 		return
 	}
-	at := make(map[string]int, len(f.Snapshot.Nodes))
+	at := make(map[string]snapshot.NodeIndex, len(f.Snapshot.Nodes))
 	for n := range f.Snapshot.Nodes {
-		at[f.Snapshot.Nodes[n].Name] = n
+		at[f.Snapshot.Nodes[n].Name] = snapshot.NodeIndex(n)
 	}
 	for _, placement := range p.Existing {
 		if n, ok := at[placement.Node]; ok && f.Stays(n) {
@@ -60,7 +60,7 @@ func (f *Fleet) begin(p *plan.Plan) {
 }
 
 // give puts pods on an existing node of a fork.
-func (f *Fleet) give(n int, pods []snapshot.PodIndex) {
+func (f *Fleet) give(n snapshot.NodeIndex, pods []snapshot.PodIndex) {
 	h := f.sp.Taking(*f.hosts[n], pods)
 	f.hosts[n] = &h
 	if at, known := slices.BinarySearch(f.ruledOn, n); !known && slices.ContainsFunc(pods, f.Ruled) {
