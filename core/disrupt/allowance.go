@@ -89,12 +89,12 @@ func (x *search) readBudgets() {
 type budgetUse struct {
 	x      *search
 	reason plan.Reason
-	nodes  map[int]int      // by pool
-	covers map[string]int32 // by budget of pods
+	nodes  map[snapshot.PoolIndex]int // by pool
+	covers map[string]int32           // by budget of pods
 }
 
 func (x *search) newBudgetUse(reason plan.Reason) *budgetUse {
-	return &budgetUse{x, reason, map[int]int{}, map[string]int32{}}
+	return &budgetUse{x, reason, map[snapshot.PoolIndex]int{}, map[string]int32{}}
 }
 
 // add enters a node if the budgets allow it; otherwise it returns the budget that does not. A node with

@@ -14,7 +14,7 @@ const balance = 2
 // balanced judges a proposal by the policies of its pools, and notes the scores.
 func (x *search) balanced(p *proposal) (reason.Cause, bool) {
 	p.scores = nil
-	seen := map[int]bool{}
+	seen := map[snapshot.PoolIndex]bool{}
 	for _, at := range p.nodes {
 		pool := x.nodes[at].pool
 		if seen[pool] || x.s.Pools[pool].Consolidation.Policy != snapshot.Balanced {
@@ -32,7 +32,7 @@ func (x *search) balanced(p *proposal) (reason.Cause, bool) {
 
 // score compares what is saved and disturbed in one pool with the whole pool. Savings of
 // several pools are shared out by the prices of their nodes.
-func (x *search) score(p *proposal, pool int) plan.Score {
+func (x *search) score(p *proposal, pool snapshot.PoolIndex) plan.Score {
 	var own, total model.Money
 	var disturbed, all float64
 	for i := range x.nodes {

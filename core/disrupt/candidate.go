@@ -18,7 +18,7 @@ func (x *search) survey() {
 	x.readPools()
 	for i := range x.nodes {
 		n := &x.nodes[i]
-		if n.pool >= 0 {
+		if n.pool != noPool {
 			x.pools[n.pool].count(n)
 		}
 		cause, until := x.rules.Blocker(x.asked(n))
@@ -45,16 +45,16 @@ func (x *search) asked(n *node) disruptable.Node {
 }
 
 // rulesOf are those of Cluster Autoscaler by which nodes of a pool go; nil if it has Tenon's own.
-func rulesOf(s *snapshot.Snapshot, pool int) *snapshot.ScaleDown {
-	if pool < 0 {
+func rulesOf(s *snapshot.Snapshot, pool snapshot.PoolIndex) *snapshot.ScaleDown {
+	if pool == noPool {
 		return nil
 	}
 	return s.Pools[pool].Rules()
 }
 
 // sells reports whether a pool is there, and has something to sell.
-func sells(s *snapshot.Snapshot, pool int) bool {
-	return pool >= 0 && len(s.Catalogs[s.Pools[pool].Catalog].Types) > 0
+func sells(s *snapshot.Snapshot, pool snapshot.PoolIndex) bool {
+	return pool != noPool && len(s.Catalogs[s.Pools[pool].Catalog].Types) > 0
 }
 
 // isEmpty reports whether evicting all pods of the node costs nothing, as on a node without

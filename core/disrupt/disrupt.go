@@ -93,7 +93,7 @@ type search struct {
 
 	nodes  []node
 	pools  []pool
-	poolAt map[string]int
+	poolAt map[string]snapshot.PoolIndex
 	nodeAt map[string]snapshot.NodeIndex
 	covers map[string]*headroom // budgets of pods, by namespace and name
 	value  []float64            // by pod, in millionths an hour; see Fleet.Values
@@ -114,9 +114,9 @@ type search struct {
 func newSearch(s snapshot.Sorted, p *plan.Plan, budget Budget) *search {
 	x := &search{
 		s: s.Snapshot, fleet: fleet.New(s, p, budget.Memory.Compiled()), budget: budget, rules: disruptable.RulesOf(s.Snapshot),
-		poolAt: map[string]int{}, names: map[string]int{}, needed: map[int32]bool{}, unsure: map[int32]bool{},
+		poolAt: map[string]snapshot.PoolIndex{}, names: map[string]int{}, needed: map[int32]bool{}, unsure: map[int32]bool{},
 	}
-	for i := range x.s.Pools {
+	for i := range snapshot.PoolIndex(len(x.s.Pools)) {
 		x.poolAt[x.s.Pools[i].Name] = i
 	}
 	x.readNodes()

@@ -88,7 +88,7 @@ func (x *search) staticDrift() {
 
 // members are the nodes of a pool that are not leaving, by this plan or otherwise, and
 // those that were bought for it.
-func (x *search) members(pool int) int64 {
+func (x *search) members(pool snapshot.PoolIndex) int64 {
 	count := int64(0)
 	for i := range x.nodes {
 		if n := &x.nodes[i]; n.pool == pool && !n.Leaving && n.Life.Underway == "" {

@@ -14,7 +14,7 @@ const groupPods = 300
 // underutilized looks for nodes whose pods would cost less elsewhere.
 func (x *search) underutilized() {
 	x.appraise()
-	for p := range x.pools {
+	for p := range snapshot.PoolIndex(len(x.pools)) {
 		x.regroup(p)
 	}
 	x.avoidNewNodes()
@@ -22,7 +22,7 @@ func (x *search) underutilized() {
 }
 
 // regroup packs the leavers of one pool anew, a group at a time.
-func (x *search) regroup(p int) {
+func (x *search) regroup(p snapshot.PoolIndex) {
 	if x.pools[p].left(plan.Underutilized) == 0 {
 		return
 	}

@@ -1,12 +1,14 @@
 package disrupt
 
+import "tenon/core/snapshot"
+
 // When a drifted node goes before its replacement is bought, capacity is missing until the replacement is
 // in service. So a pool gives up one such node at a time, and only while all its other nodes are in
 // service. If the replacement fails, there is room below the limit, and the next replacements are bought
 // first again.
 
 // deletesFirst reports whether a drifted node of a pool may go before its replacement is bought.
-func (x *search) deletesFirst(pool int) bool {
+func (x *search) deletesFirst(pool snapshot.PoolIndex) bool {
 	p := &x.s.Pools[pool]
 	return p.Consolidation.DeleteFirst && len(p.Limits) > 0
 }

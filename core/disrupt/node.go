@@ -5,11 +5,14 @@ import (
 	"tenon/core/snapshot"
 )
 
+// noPool stands for the pool of nodes that have none.
+const noPool snapshot.PoolIndex = -1
+
 // node is a node with what the search knows of it.
 type node struct {
 	*snapshot.Node
 	at   snapshot.NodeIndex
-	pool int // -1 for nodes of no pool
+	pool snapshot.PoolIndex // noPool for nodes of none
 	// pods that are there, and those that would want a place elsewhere.
 	pods, moving []snapshot.PodIndex
 	// cost of the evictions in parts of an ordinary one's, see snapshot.OrdinaryCost; worth
@@ -29,7 +32,7 @@ type node struct {
 func (x *search) readNodes() {
 	x.nodeAt = make(map[string]snapshot.NodeIndex, len(x.s.Nodes))
 	for i := range x.s.Nodes {
-		n := node{Node: &x.s.Nodes[i], at: snapshot.NodeIndex(i), pool: -1}
+		n := node{Node: &x.s.Nodes[i], at: snapshot.NodeIndex(i), pool: noPool}
 		if pool, known := x.poolAt[n.Pool]; known {
 			n.pool = pool
 		}

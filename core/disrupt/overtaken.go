@@ -16,7 +16,7 @@ type Current struct {
 	s     *snapshot.Snapshot
 	rules disruptable.Rules
 	nodes map[string]*snapshot.Node
-	pools map[string]int
+	pools map[string]snapshot.PoolIndex
 	pods  map[string][]*snapshot.Pod // by node
 }
 
@@ -24,12 +24,12 @@ type Current struct {
 func NewCurrent(s *snapshot.Snapshot) *Current {
 	c := &Current{
 		s: s, rules: disruptable.RulesOf(s), nodes: make(map[string]*snapshot.Node, len(s.Nodes)),
-		pools: make(map[string]int, len(s.Pools)), pods: map[string][]*snapshot.Pod{},
+		pools: make(map[string]snapshot.PoolIndex, len(s.Pools)), pods: map[string][]*snapshot.Pod{},
 	}
 	for i := range s.Nodes {
 		c.nodes[s.Nodes[i].Name] = &s.Nodes[i]
 	}
-	for i := range s.Pools {
+	for i := range snapshot.PoolIndex(len(s.Pools)) {
 		c.pools[s.Pools[i].Name] = i
 	}
 	for i := range s.Pods {
@@ -63,7 +63,7 @@ func (c *Current) leaver(was *snapshot.Snapshot, d *plan.Disruption, r *plan.Rem
 	}
 	pool, known := c.pools[n.Pool]
 	if !known {
-		pool = -1
+		pool = noPool
 	}
 	pods := c.pods[r.Node]
 	expected := make(map[string]bool, len(r.Pods))

@@ -206,7 +206,7 @@ func (x *search) receives(n *node) bool {
 	if n.state == gone || !n.Initialized || n.Life.Unready || n.Unschedulable || !x.fleet.Stays(n.at) || n.Life.Drifted != "" {
 		return false
 	}
-	if n.pool < 0 || x.s.Pools[n.pool].Consolidation.After == nil {
+	if n.pool == noPool || x.s.Pools[n.pool].Consolidation.After == nil {
 		return true
 	}
 	return !n.Life.Quiet.Add(*x.s.Pools[n.pool].Consolidation.After).After(x.s.Now)

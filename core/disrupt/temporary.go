@@ -13,7 +13,7 @@ import (
 // temporary reports whether the node passes: no pod stays there, or what ends is worth more
 // than what stays. Nodes that are not given up when they are empty do not pass.
 func (x *search) temporary(n *node) bool {
-	if n.pool < 0 || n.Life.Protected {
+	if n.pool == noPool || n.Life.Protected {
 		return false
 	}
 	if p := &x.s.Pools[n.pool]; p.Replicas != nil || p.Consolidation.After == nil {

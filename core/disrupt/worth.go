@@ -67,7 +67,7 @@ func (x *search) used(n *node) float64 {
 // caution is how much more than usual is asked of evictions from a node: in its pool moves
 // have brought less than was expected.
 func (x *search) caution(n *node) float64 {
-	if n.pool < 0 {
+	if n.pool == noPool {
 		return 1
 	}
 	return float64(max(x.s.Pools[n.pool].Consolidation.Caution, snapshot.FullConfidence)) / snapshot.FullConfidence

@@ -103,7 +103,7 @@ func (sp *Space) Reserve(reservation string, n int64) {
 
 // Range says what a pool sells: pools of one range and weight are as good as each other for
 // pods that may use both.
-func (sp *Space) Range(pool int) string {
+func (sp *Space) Range(pool snapshot.PoolIndex) string {
 	first, end := sp.PoolMachines(pool)
 	b := binary.AppendVarint(nil, int64(sp.Snapshot.Pools[pool].Catalog))
 	for i := first; i < end; i++ {

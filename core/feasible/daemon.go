@@ -68,7 +68,7 @@ func (sp *Space) daemonLabels(all map[string]string) requirement.Set {
 
 // daemonsOf says where in the pool each daemon runs. Startup taints and taints that
 // only prefer keep no daemon away; each alternative is judged on its own.
-func (sp *Space) daemonsOf(p int) []daemonPlaces {
+func (sp *Space) daemonsOf(p snapshot.PoolIndex) []daemonPlaces {
 	pool := &sp.Snapshot.Pools[p]
 	requirements := pool.Requirements.Intersect(nodeLabels)
 	types := sp.Snapshot.Catalogs[pool.Catalog].Types

@@ -17,7 +17,7 @@ import (
 // once its daemons run, and what it costs in each slot. A type whose daemons or
 // capacity depend on the slot is several machines.
 type Machine struct {
-	Pool    int // index into Snapshot.Pools
+	Pool    snapshot.PoolIndex
 	Type    *catalog.Type
 	Ordinal int // of Type in its catalogue
 	// Room is what pods can use. Of an overdrawn machine it is nothing.
@@ -49,7 +49,7 @@ type poolView struct {
 }
 
 // PoolMachines is the range of a pool's machines, end excluded.
-func (sp *Space) PoolMachines(p int) (first, end int) {
+func (sp *Space) PoolMachines(p snapshot.PoolIndex) (first, end int) {
 	return sp.pools[p].firstMachine, sp.pools[p].endMachine
 }
 
@@ -100,7 +100,7 @@ func (sp *Space) compileMachines() {
 	}
 	sp.Machines = make([]Machine, 0, count)
 	var known []*sharedMachines
-	for p := range sp.Snapshot.Pools {
+	for p := range snapshot.PoolIndex(len(sp.Snapshot.Pools)) {
 		sp.pools[p].firstMachine = len(sp.Machines)
 		if sp.Snapshot.Pools[p].MayLaunch() {
 			m := sp.sharedBy(p, &known)
@@ -115,13 +115,13 @@ func (sp *Space) compileMachines() {
 // sharedMachines are the machines of pools in which types are the same: they share everything
 // but the pool.
 type sharedMachines struct {
-	pool    int // the first of them
+	pool    snapshot.PoolIndex // the first of them
 	running []daemonPlaces
 	made    [][]Machine // by type
 }
 
 // sharedBy finds the machines that a pool shares with one that is there, or adds one.
-func (sp *Space) sharedBy(p int, known *[]*sharedMachines) *sharedMachines {
+func (sp *Space) sharedBy(p snapshot.PoolIndex, known *[]*sharedMachines) *sharedMachines {
 	pool, running := &sp.Snapshot.Pools[p], sp.daemonsOf(p)
 	for _, m := range *known {
 		first := &sp.Snapshot.Pools[m.pool]
@@ -135,7 +135,7 @@ func (sp *Space) sharedBy(p int, known *[]*sharedMachines) *sharedMachines {
 	return m
 }
 
-func (sp *Space) addMachines(p int, m *sharedMachines, ordinal int) {
+func (sp *Space) addMachines(p snapshot.PoolIndex, m *sharedMachines, ordinal int) {
 	if m.made[ordinal] == nil {
 		m.made[ordinal] = sp.machinesOf(m, ordinal)
 	}

@@ -70,7 +70,7 @@ func (sp *Space) Find(a Asker) *Places {
 		HostClasses: bitset.New(len(sp.HostClasses)),
 		Open:        make([]*requirement.Set, len(sp.Snapshot.Pools)),
 	}
-	for p := range sp.Snapshot.Pools {
+	for p := range snapshot.PoolIndex(len(sp.Snapshot.Pools)) {
 		sp.findInPool(p, &a, out)
 	}
 	for c := range sp.HostClasses {
@@ -101,7 +101,7 @@ func (sp *Space) Admits(class int, a *Asker, labels, taints bool) bool {
 	return !labels || c.Labels.Compatible(a.Require, requirement.KeySet{})
 }
 
-func (sp *Space) findInPool(p int, a *Asker, out *Places) {
+func (sp *Space) findInPool(p snapshot.PoolIndex, a *Asker, out *Places) {
 	pool := &sp.Snapshot.Pools[p]
 	if !pool.MayLaunch() {
 		return
@@ -124,7 +124,7 @@ func (sp *Space) findInPool(p int, a *Asker, out *Places) {
 }
 
 // openPart is what the requirements ask of labels that pods choose.
-func (sp *Space) openPart(p int, r requirement.Set) *requirement.Set {
+func (sp *Space) openPart(p snapshot.PoolIndex, r requirement.Set) *requirement.Set {
 	var open []requirement.Requirement
 	for q := range r.All() {
 		if sp.pools[p].open[q.Key()] {
@@ -145,7 +145,7 @@ type typeQuestion struct {
 }
 
 // TypesFor is the set of a catalogue's types that meet what pool and pod ask together.
-func (sp *Space) TypesFor(p int, r requirement.Set) bitset.Set {
+func (sp *Space) TypesFor(p snapshot.PoolIndex, r requirement.Set) bitset.Set {
 	pool := &sp.Snapshot.Pools[p]
 	out := sp.pools[p].types
 	for q := range r.All() {

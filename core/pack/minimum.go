@@ -5,6 +5,7 @@ import (
 
 	"tenon/core/bitset"
 	"tenon/core/feasible"
+	"tenon/core/snapshot"
 )
 
 // minimum is a minValues of a pool: a node must be able to become machines of so many
@@ -27,14 +28,14 @@ func minimumsOf(sp *feasible.Space) [][]minimum {
 	for p := range out {
 		for r := range sp.Snapshot.Pools[p].Requirements.All() {
 			if r.MinValues() > 0 {
-				out[p] = append(out[p], newMinimum(sp, p, r.Key(), r.MinValues()))
+				out[p] = append(out[p], newMinimum(sp, snapshot.PoolIndex(p), r.Key(), r.MinValues()))
 			}
 		}
 	}
 	return out
 }
 
-func newMinimum(sp *feasible.Space, pool int, key string, want int) minimum {
+func newMinimum(sp *feasible.Space, pool snapshot.PoolIndex, key string, want int) minimum {
 	first, end := sp.PoolMachines(pool)
 	m := minimum{want: want, first: first, values: make([][]int, end-first)}
 	ids := map[string]int{}

@@ -6,11 +6,12 @@ import (
 
 	"tenon/core/bitset"
 	"tenon/core/model"
+	"tenon/core/snapshot"
 )
 
 // offer is a machine in a slot that can be opened.
 type offer struct {
-	pool          int
+	pool          snapshot.PoolIndex
 	machine, slot int
 	price         model.Money
 	room          []int64

@@ -75,8 +75,8 @@ func (c *workload) problem(style Style, effort int64) Problem {
 		wishes, askers = append(wishes, w), append(askers, snapshot.TemplateIndex(i))
 	}
 	set := shape.Compile(feasible.Compile(&s, askers), wishes)
-	p := Problem{Set: set, Tiers: [][]int{{}}, Limits: make([][]model.Amount, len(s.Pools)), Style: style, Effort: effort}
-	for i := range s.Pools {
+	p := Problem{Set: set, Tiers: [][]snapshot.PoolIndex{{}}, Limits: make([][]model.Amount, len(s.Pools)), Style: style, Effort: effort}
+	for i := range snapshot.PoolIndex(len(s.Pools)) {
 		p.Tiers[0] = append(p.Tiers[0], i)
 		p.Limits[i] = s.Pools[i].Limits
 	}
@@ -296,9 +296,9 @@ func TestTiersAreAskedInOrder(t *testing.T) {
 	c := selling(1).pods(3, 1000, 256)
 	c.Pools = []snapshot.Pool{{Name: "first", Limits: []model.Amount{{Name: model.Nodes, Value: 2}}}, {Name: "second"}}
 	p := c.problem(Guided, effort)
-	p.Tiers = [][]int{{0}, {1}}
+	p.Tiers = [][]snapshot.PoolIndex{{0}, {1}}
 	k := New(p)
-	byPool := map[int]int{}
+	byPool := map[snapshot.PoolIndex]int{}
 	for _, n := range k.Result().New {
 		byPool[p.Set.Space.Machines[n.Machine].Pool]++
 	}

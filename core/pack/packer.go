@@ -6,6 +6,7 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/shape"
+	"tenon/core/snapshot"
 )
 
 // Problem says which pods to pack, and how.
@@ -14,7 +15,7 @@ type Problem struct {
 	Lots []Lot
 	// Tiers are pools, by index, that may be asked for new nodes: the packer asks all pools of one
 	// tier before any of the next.
-	Tiers [][]int
+	Tiers [][]snapshot.PoolIndex
 	// Limits is what each pool may still launch, by index.
 	Limits [][]model.Amount
 	Style  Style

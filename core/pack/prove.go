@@ -7,6 +7,7 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/shape"
+	"tenon/core/snapshot"
 	"tenon/core/topology"
 )
 
@@ -19,7 +20,7 @@ type Proof struct {
 	// Needed are nodes that the fleet must have.
 	Needed []Needed
 	// Tiers and Limits are as for packing.
-	Tiers  [][]int
+	Tiers  [][]snapshot.PoolIndex
 	Limits [][]model.Amount
 }
 
@@ -118,7 +119,7 @@ func (p *packer) lastTier(s *shape.Shape, pr *Proof) int {
 
 // sells reports whether the pool has a machine with room for a pod of the shape. With surely set,
 // it counts only machines of unlimited number.
-func (p *packer) sells(pool int, s *shape.Shape, surely bool) bool {
+func (p *packer) sells(pool snapshot.PoolIndex, s *shape.Shape, surely bool) bool {
 	first, end := p.sp.PoolMachines(pool)
 	for m := first; m < end; m++ {
 		machine := &p.sp.Machines[m]
@@ -136,7 +137,7 @@ func (p *packer) sells(pool int, s *shape.Shape, surely bool) bool {
 
 // everywhere reports whether the pools of a tier without limits sell to the shape in every slot in which
 // later tiers do. Pods without rules between domains need only one such slot.
-func (p *packer) everywhere(s *shape.Shape, tier []int, later [][]int, pr *Proof) bool {
+func (p *packer) everywhere(s *shape.Shape, tier []snapshot.PoolIndex, later [][]snapshot.PoolIndex, pr *Proof) bool {
 	r := &s.Rules
 	if len(r.Spreads)+len(r.Caps)+len(r.Needs)+len(r.Counts) == 0 {
 		return true
@@ -149,11 +150,11 @@ func (p *packer) everywhere(s *shape.Shape, tier []int, later [][]int, pr *Proof
 			}
 		}
 	}
-	sold := p.slotsOf(s, func(pool int) bool {
+	sold := p.slotsOf(s, func(pool snapshot.PoolIndex) bool {
 		return slices.Contains(tier, pool) && len(pr.Limits[pool]) == 0 && len(p.minimums[pool]) == 0
 	}, true)
-	wanted := p.slotsOf(s, func(pool int) bool {
-		return slices.ContainsFunc(later, func(t []int) bool { return slices.Contains(t, pool) })
+	wanted := p.slotsOf(s, func(pool snapshot.PoolIndex) bool {
+		return slices.ContainsFunc(later, func(t []snapshot.PoolIndex) bool { return slices.Contains(t, pool) })
 	}, false)
 	for slot := range wanted {
 		if !sold[slot] {
@@ -179,7 +180,7 @@ func groupsOf(r *topology.Rules) []int32 {
 }
 
 // slotsOf returns the slots in which some pools sell to the shape.
-func (p *packer) slotsOf(s *shape.Shape, of func(pool int) bool, surely bool) map[int]bool {
+func (p *packer) slotsOf(s *shape.Shape, of func(pool snapshot.PoolIndex) bool, surely bool) map[int]bool {
 	out := map[int]bool{}
 	for m := range p.sp.Machines {
 		machine := &p.sp.Machines[m]

@@ -6,6 +6,7 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/shape"
+	"tenon/core/snapshot"
 )
 
 // packer makes one attempt, and is discarded after it.
@@ -24,7 +25,7 @@ type packer struct {
 type given struct {
 	sp         *feasible.Space
 	set        *shape.Set
-	tiers      [][]int
+	tiers      [][]snapshot.PoolIndex
 	minimums   [][]minimum
 	total      []limits    // before any bin was opened
 	surcharges []surcharge // in place of limits, for a proof

@@ -7,12 +7,13 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/shape"
+	"tenon/core/snapshot"
 )
 
 // surcharge is what each node of a pool pays in a relaxation, in millionths, for each unit that it
 // takes of one of the pool's limits. It is negative where the pool has to be used up first.
 type surcharge struct {
-	pool int
+	pool snapshot.PoolIndex
 	name string
 	left int64
 	// least is how much of the limit every fleet takes.
@@ -38,7 +39,7 @@ func (p *packer) addSurcharges(pr *Proof) {
 	for pool, list := range pr.Limits {
 		for _, l := range list {
 			if p.pools[pool] {
-				t := surcharge{pool: pool, name: l.Name, left: max(l.Value, 0), low: math.Inf(-1), high: math.Inf(1)}
+				t := surcharge{pool: snapshot.PoolIndex(pool), name: l.Name, left: max(l.Value, 0), low: math.Inf(-1), high: math.Inf(1)}
 				if len(list) == 1 {
 					t.least = p.leastOf(&t, pr)
 				}
@@ -134,7 +135,7 @@ func (l *surcharge) off() float64 {
 // room for; or it has no such node, and the pool has all pods that existing nodes have no room
 // for.
 func (p *packer) leastOf(l *surcharge, pr *Proof) int64 {
-	tier := slices.IndexFunc(pr.Tiers, func(t []int) bool { return slices.Contains(t, l.pool) })
+	tier := slices.IndexFunc(pr.Tiers, func(t []snapshot.PoolIndex) bool { return slices.Contains(t, l.pool) })
 	if tier != 0 || len(pr.Tiers) < 2 || len(pr.Tiers[0]) > 1 || len(p.minimums[l.pool]) > 0 {
 		return 0
 	}
@@ -206,7 +207,7 @@ func (p *packer) firstSurcharge(l *surcharge) float64 {
 }
 
 // surchargeOf returns what a machine pays, rounded down: a bound must not gain by rounding.
-func (p *packer) surchargeOf(pool int, capacity model.Resources) model.Money {
+func (p *packer) surchargeOf(pool snapshot.PoolIndex, capacity model.Resources) model.Money {
 	sum := 0.0
 	for i := range p.surcharges {
 		if l := &p.surcharges[i]; l.pool == pool {

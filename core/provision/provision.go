@@ -56,7 +56,7 @@ func Plan(s snapshot.Sorted, o Options) plan.Plan {
 // write hands pods out to nodes, oldest first, and says of each claim what else it
 // could be, and of each pod without a place why.
 func write(d *search.Search, a *search.Draft, o Options) plan.Plan {
-	w := claims.New(d, a, nil, map[int]*claims.Table{})
+	w := claims.New(d, a, nil, map[snapshot.PoolIndex]*claims.Table{})
 	if !d.Snapshot.Settings.BestEffortMinimum {
 		w.DropShort()
 	}

@@ -16,7 +16,7 @@ import (
 type found struct {
 	Rule
 	templates []snapshot.TemplateIndex
-	pool      int
+	pool      snapshot.PoolIndex
 }
 
 // ruleGroup is the rules of one kind about one thing. They are examined together first: most kinds cost
@@ -171,7 +171,7 @@ func (f *finder) ofPools() {
 	}
 	size.CPU, size.Memory = size.CPU/int64(all), size.Memory/int64(all)
 	lightest, several := f.lightest()
-	for p := range f.s.Pools {
+	for p := range snapshot.PoolIndex(len(f.s.Pools)) {
 		pool := &f.s.Pools[p]
 		if !pool.MayLaunch() {
 			continue

@@ -143,6 +143,9 @@ type PodIndex int32
 // TemplateIndex is the place of a template in a snapshot's Templates.
 type TemplateIndex int32
 
+// PoolIndex is the place of a pool in a snapshot's Pools.
+type PoolIndex int32
+
 // NodeIndex is the place of a node in a snapshot's Nodes.
 type NodeIndex int32
 

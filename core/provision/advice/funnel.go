@@ -34,7 +34,7 @@ type Pools struct {
 // Verdict asks the rules of one pool one after the other and counts the offerings
 // that are left after each. Of several alternatives for the node, the one that gets
 // furthest speaks. It returns that alternative's number, or -1.
-func (d *Pools) Verdict(p int, rq *Request) (reason.PoolVerdict, int) {
+func (d *Pools) Verdict(p snapshot.PoolIndex, rq *Request) (reason.PoolVerdict, int) {
 	pool := &d.Snapshot.Pools[p]
 	if !pool.MayLaunch() {
 		code := reason.PoolNotReady
@@ -53,7 +53,7 @@ func (d *Pools) Verdict(p int, rq *Request) (reason.PoolVerdict, int) {
 }
 
 // suits reports whether a pool lets a pod in, by its taints and labels alone.
-func (d *Pools) suits(p int, rq *Request) bool {
+func (d *Pools) suits(p snapshot.PoolIndex, rq *Request) bool {
 	pool := &d.Snapshot.Pools[p]
 	return slices.ContainsFunc(rq.Variant.Alternatives, func(a feasible.Asker) bool {
 		_, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict)
@@ -62,7 +62,7 @@ func (d *Pools) suits(p int, rq *Request) bool {
 	})
 }
 
-func (d *Pools) funnel(p int, a *feasible.Asker, rq *Request) reason.PoolVerdict {
+func (d *Pools) funnel(p snapshot.PoolIndex, a *feasible.Asker, rq *Request) reason.PoolVerdict {
 	pool := &d.Snapshot.Pools[p]
 	first, end := d.Space.PoolMachines(p)
 	f := reason.PoolVerdict{Pool: pool.Name, Listed: d.listed(first, end)}
@@ -96,7 +96,7 @@ func (d *Pools) listed(first, end int) int {
 
 // countOfferings counts how many of the pool's offerings pass each of the rules: for types, slots, availability,
 // size, ports, variety and limits.
-func (d *Pools) countOfferings(f *reason.PoolVerdict, p int, a *feasible.Asker, rq *Request) {
+func (d *Pools) countOfferings(f *reason.PoolVerdict, p snapshot.PoolIndex, a *feasible.Asker, rq *Request) {
 	s := offeringCount{d: d, pool: p, ask: a, request: rq, types: d.Space.TypesFor(p, a.Require), slots: d.Space.SlotsAllowed(a.Require)}
 	s.variety = requirement.NewVariety(d.Snapshot.Pools[p].Requirements.Intersect(a.Require))
 	first, end := d.Space.PoolMachines(p)
@@ -118,7 +118,7 @@ func (d *Pools) countOfferings(f *reason.PoolVerdict, p int, a *feasible.Asker, 
 // offeringCount counts the offerings of one pool for one asker.
 type offeringCount struct {
 	d       *Pools
-	pool    int
+	pool    snapshot.PoolIndex
 	ask     *feasible.Asker
 	request *Request
 	types   bitset.Set

@@ -43,7 +43,7 @@ type Adviser struct {
 }
 
 type widening struct {
-	pool int
+	pool snapshot.PoolIndex
 	key  string
 }
 
@@ -73,14 +73,17 @@ func (k *Adviser) Spent() int { return mostVisits - k.Visits }
 
 // candidate is a pool that could be asked, with its verdict and the asker's alternative that
 // got furthest.
-type candidate struct{ pool, alternative, verdict int }
+type candidate struct {
+	pool                 snapshot.PoolIndex
+	alternative, verdict int
+}
 
 // proposal is one change that may place the pod.
 type proposal struct {
 	remedy reason.Remedy
 	// size orders changes: see the constants below.
 	size float64
-	pool int
+	pool snapshot.PoolIndex
 	// template and in are pod and pool as they would be; of is the pod as it is.
 	of       *snapshot.Template
 	template *snapshot.Template

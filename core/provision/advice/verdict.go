@@ -103,7 +103,7 @@ func (k *Adviser) newVerdict(w shape.Wish, rq *Request) *reason.Verdict {
 		v.General = reason.Reason{Code: reason.NoPools}
 	}
 	var candidates []candidate
-	for p := range k.d.Snapshot.Pools {
+	for p := range snapshot.PoolIndex(len(k.d.Snapshot.Pools)) {
 		pv, alternative := k.pools.Verdict(p, rq)
 		v.Pools = append(v.Pools, pv)
 		if alternative >= 0 {

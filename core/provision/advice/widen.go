@@ -6,6 +6,7 @@ import (
 	"tenon/core/pack"
 	"tenon/core/reason"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
 // widen lets the pool have one more value of a label on which it insists: bigger types,
@@ -81,7 +82,7 @@ func (k *Adviser) findWithoutKey(b *proposer, r requirement.Requirement) []find 
 
 // typesWithout lists the types that the pool would gain if it did without the key. What a
 // key of offers, such as the zone, would open are more offers of any type.
-func (k *Adviser) typesWithout(pool int, key string, bare requirement.Set) []int {
+func (k *Adviser) typesWithout(pool snapshot.PoolIndex, key string, bare requirement.Set) []int {
 	question := widening{pool, key}
 	if known, ok := k.widened[question]; ok {
 		return known

@@ -26,14 +26,14 @@ type Writer struct {
 	// Spare is what each pool's limits leave after the planned nodes.
 	Spare  [][]model.Amount
 	claims []int // by pool
-	tables map[int]*Table
+	tables map[snapshot.PoolIndex]*Table
 	alike  []string // by pool: equal where pools sell the same, if that is known
 	known  map[string]options
 	refs   []int // memory of closed, whose answer is good until it is asked again
 }
 
 // New begins with all pods to hand out. Tables are of other drafts with the same offers.
-func New(d *search.Search, a *search.Draft, alike []string, tables map[int]*Table) *Writer {
+func New(d *search.Search, a *search.Draft, alike []string, tables map[snapshot.PoolIndex]*Table) *Writer {
 	w := &Writer{
 		d: d, a: a, next: make([]int, len(a.Set.Shapes)), Spare: a.SpareLimits(),
 		claims: make([]int, len(d.Snapshot.Pools)), tables: tables, alike: alike, known: map[string]options{},

@@ -10,6 +10,7 @@ import (
 	"tenon/core/order"
 	"tenon/core/plan"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
 // Table lists a pool's offers, cheapest first.
@@ -23,7 +24,7 @@ type Table struct {
 type offerRef struct{ machine, slot int }
 
 // table is made once for pools that sell the same: only their machines' numbers differ.
-func (w *Writer) table(pool int) *Table {
+func (w *Writer) table(pool snapshot.PoolIndex) *Table {
 	if t, ok := w.tables[pool]; ok {
 		return t
 	}
@@ -38,14 +39,14 @@ func (w *Writer) table(pool int) *Table {
 }
 
 // firstAlike is the first pool that sells the same.
-func (w *Writer) firstAlike(pool int) int {
+func (w *Writer) firstAlike(pool snapshot.PoolIndex) snapshot.PoolIndex {
 	if w.alike == nil || w.alike[pool] == "" {
 		return pool
 	}
-	return slices.Index(w.alike, w.alike[pool])
+	return snapshot.PoolIndex(slices.Index(w.alike, w.alike[pool]))
 }
 
-func (w *Writer) newTable(pool int) *Table {
+func (w *Writer) newTable(pool snapshot.PoolIndex) *Table {
 	sp := w.d.Space
 	t := &Table{types: len(w.d.Snapshot.Catalogs[w.d.Snapshot.Pools[pool].Catalog].Types)}
 	first, end := sp.PoolMachines(pool)
@@ -72,7 +73,7 @@ func (w *Writer) newTable(pool int) *Table {
 }
 
 // of is the table of a pool that sells the same as the table's own.
-func (t *Table) of(sp *feasible.Space, own, pool int) *Table {
+func (t *Table) of(sp *feasible.Space, own, pool snapshot.PoolIndex) *Table {
 	from, _ := sp.PoolMachines(own)
 	to, _ := sp.PoolMachines(pool)
 	out := *t

@@ -11,6 +11,7 @@ import (
 	"tenon/core/pack"
 	"tenon/core/plan"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
 // options are what a claim leaves open.
@@ -56,7 +57,7 @@ func (w *Writer) options(n pack.Node) options {
 	return out
 }
 
-func optionKey(pool int, machines, slots bitset.Set) string {
+func optionKey(pool snapshot.PoolIndex, machines, slots bitset.Set) string {
 	b := binary.AppendUvarint(nil, uint64(pool))
 	for _, set := range []bitset.Set{machines, slots} {
 		for _, word := range set {
@@ -67,7 +68,7 @@ func optionKey(pool int, machines, slots bitset.Set) string {
 }
 
 // roomy is the set of the pool's machines with room for the node's pods.
-func (w *Writer) roomy(n pack.Node, pool int) bitset.Set {
+func (w *Writer) roomy(n pack.Node, pool snapshot.PoolIndex) bitset.Set {
 	sp := w.d.Space
 	load := make([]int64, len(sp.Dims))
 	for _, l := range n.Loads {

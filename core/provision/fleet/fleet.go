@@ -37,7 +37,7 @@ type Fleet struct {
 	ruledOn  []snapshot.NodeIndex // nodes with pods that some rule between pods looks at, ascending
 	reserved map[string]int64     // instances of reservations that are taken
 	// What was found out about the space as it is.
-	tables map[int]*claims.Table
+	tables map[snapshot.PoolIndex]*claims.Table
 	cache  *pack.OfferCache
 	admits map[snapshot.TemplateIndex][]*feasible.Places
 }
@@ -45,7 +45,7 @@ type Fleet struct {
 // facts are the same for all fleets of a snapshot, with what was found out about them.
 type facts struct {
 	Snapshot  *snapshot.Snapshot
-	tiers     [][]int
+	tiers     [][]snapshot.PoolIndex
 	before    []*feasible.Host // as they were at first
 	ruled     []bool           // by template: some rule between pods looks at it, or it at others
 	ties      []ties           // by template
@@ -73,7 +73,7 @@ func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
 		facts:    &facts{Snapshot: s.Snapshot, tiers: search.TiersOf(s.Snapshot), first: map[snapshot.TemplateIndex]wishFor{}, whys: map[why]reason.Refusal{}},
 		limits:   search.RemainingLimits(s.Snapshot),
 		hosts:    make([]*feasible.Host, len(s.Nodes)),
-		reserved: map[string]int64{}, tables: map[int]*claims.Table{}, cache: pack.NewOfferCache(), admits: map[snapshot.TemplateIndex][]*feasible.Places{},
+		reserved: map[string]int64{}, tables: map[snapshot.PoolIndex]*claims.Table{}, cache: pack.NewOfferCache(), admits: map[snapshot.TemplateIndex][]*feasible.Places{},
 	}
 	f.sp = feasible.CompileWith(s.Snapshot, f.templates(), compiled)
 	for p := range f.limits { // what replaces a node is a claim, and none is made for a node of a group
@@ -85,7 +85,7 @@ func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
 		f.hosts[f.sp.Hosts[i].Node] = &f.sp.Hosts[i]
 	}
 	f.alike = make([]string, len(f.limits))
-	for p := range f.alike {
+	for p := range snapshot.PoolIndex(len(f.alike)) {
 		if pool := &f.Snapshot.Pools[p]; pool.MayLaunch() && len(pool.Limits) == 0 {
 			f.alike[p] = f.sp.Range(p)
 		}
@@ -152,7 +152,7 @@ func (f *Fleet) Steps() int64 { return f.effort.spent }
 
 // Replica is a claim for one more node of a static pool, if the offers and the pool's limits, as the
 // question changes them, allow it.
-func (f *Fleet) Replica(pool int, q Question) (plan.Claim, bool) {
+func (f *Fleet) Replica(pool snapshot.PoolIndex, q Question) (plan.Claim, bool) {
 	claim, ok := claims.Replica(f.Snapshot, &f.Snapshot.Pools[pool], maps.Clone(f.reserved))
 	if !ok {
 		return claim, false

@@ -5,7 +5,6 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/provision/search"
-	"tenon/core/snapshot"
 )
 
 // limitsOf is what limits leave to a question: with Instead, what its nodes take now is free
@@ -17,8 +16,8 @@ func (f *Fleet) limitsOf(q *Question) [][]model.Amount {
 	out := slices.Clone(f.limits)
 	for _, at := range q.Nodes {
 		n := &f.Snapshot.Nodes[at]
-		pool := slices.IndexFunc(f.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == n.Pool })
-		if pool < 0 || !n.Counts() {
+		pool, known := f.poolNamed(n.Pool)
+		if !known || !n.Counts() {
 			continue
 		}
 		out[pool] = slices.Clone(out[pool])

@@ -43,18 +43,18 @@ type HostPods struct {
 
 // Ask answers a question. Without a place for every pod it says which one has none.
 func (f *Fleet) Ask(q Question) (Answer, *Obstacle) {
-	tiers := [][]int(nil)
+	tiers := [][]snapshot.PoolIndex(nil)
 	if q.Buy {
 		tiers = f.fewer(q.Nodes)
 	}
 	answer, obstacle := f.askAmong(&q, tiers)
-	if obstacle != nil && q.Buy && !slices.EqualFunc(tiers, f.tiers, slices.Equal[[]int]) {
+	if obstacle != nil && q.Buy && !slices.EqualFunc(tiers, f.tiers, slices.Equal[[]snapshot.PoolIndex]) {
 		return f.askAmong(&q, f.tiers)
 	}
 	return answer, obstacle
 }
 
-func (f *Fleet) askAmong(q *Question, tiers [][]int) (Answer, *Obstacle) {
+func (f *Fleet) askAmong(q *Question, tiers [][]snapshot.PoolIndex) (Answer, *Obstacle) {
 	d, obstacle := f.searchFor(q, tiers)
 	if obstacle != nil {
 		return Answer{}, obstacle
@@ -69,12 +69,12 @@ func (f *Fleet) askAmong(q *Question, tiers [][]int) (Answer, *Obstacle) {
 
 // fewer are the tiers without pools that sell the same as the pool of a node that goes: its pods keep their
 // pool.
-func (f *Fleet) fewer(nodes []snapshot.NodeIndex) [][]int {
+func (f *Fleet) fewer(nodes []snapshot.NodeIndex) [][]snapshot.PoolIndex {
 	own := map[string]bool{}
 	for _, n := range nodes {
 		own[f.Snapshot.Nodes[n].Pool] = true
 	}
-	var out [][]int
+	var out [][]snapshot.PoolIndex
 	for _, tier := range f.tiers {
 		sold := map[string]bool{}
 		for _, p := range tier {
@@ -82,7 +82,7 @@ func (f *Fleet) fewer(nodes []snapshot.NodeIndex) [][]int {
 				sold[f.alike[p]] = true
 			}
 		}
-		out = append(out, slices.DeleteFunc(slices.Clone(tier), func(p int) bool {
+		out = append(out, slices.DeleteFunc(slices.Clone(tier), func(p snapshot.PoolIndex) bool {
 			return f.alike[p] != "" && sold[f.alike[p]] && !own[f.Snapshot.Pools[p].Name]
 		}))
 	}
@@ -120,7 +120,7 @@ func obstacleOf(a *search.Draft) *Obstacle {
 }
 
 // searchFor makes the search that answers the question.
-func (f *Fleet) searchFor(q *Question, tiers [][]int) (*search.Search, *Obstacle) {
+func (f *Fleet) searchFor(q *Question, tiers [][]snapshot.PoolIndex) (*search.Search, *Obstacle) {
 	d := &search.Search{Snapshot: f.Snapshot, Space: f.among(q), Limits: f.limitsOf(q), Effort: q.Effort, Cache: f.cache, Tiers: tiers}
 	at := map[snapshot.TemplateIndex]int{}
 	var nowhere []Unplaced

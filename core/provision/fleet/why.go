@@ -36,8 +36,8 @@ func (f *Fleet) findWhy(w why) reason.Refusal {
 	buyable := advice.Pools{Snapshot: f.Snapshot, Space: f.sp, Left: f.limits}
 	rq := advice.Request{Variant: f.sp.Variant(t, f.wish(w.template).dropped), Need: f.sp.Vector(t.Requests), Ports: t.HostPorts, Hint: w.hint}
 	var v reason.Verdict
-	for i := range f.Snapshot.Pools {
-		pool, _ := buyable.Verdict(i, &rq)
+	for p := range snapshot.PoolIndex(len(f.Snapshot.Pools)) {
+		pool, _ := buyable.Verdict(p, &rq)
 		v.Pools = append(v.Pools, pool)
 	}
 	f.effort.spent += whyEffort * int64(len(f.sp.Machines))

@@ -70,8 +70,8 @@ func (f *Fleet) give(n snapshot.NodeIndex, pods []snapshot.PodIndex) {
 
 // buy enters a claim into a fork: what it takes of limits and reservations, and the pods on it.
 func (f *Fleet) buy(c *plan.Claim) {
-	pool := slices.IndexFunc(f.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == c.Pool })
-	if pool < 0 {
+	pool, known := f.poolNamed(c.Pool)
+	if !known {
 		return
 	}
 	most := f.most(pool, c)
@@ -83,7 +83,7 @@ func (f *Fleet) buy(c *plan.Claim) {
 		f.sp = f.sp.Fork()
 		f.sp.Reserve(c.Offer.Reservation, 1)
 		f.reserved[c.Offer.Reservation]++
-		f.tables, f.cache = map[int]*claims.Table{}, pack.NewOfferCache()
+		f.tables, f.cache = map[snapshot.PoolIndex]*claims.Table{}, pack.NewOfferCache()
 	}
 	if !slices.ContainsFunc(c.Pods, f.Ruled) {
 		return
@@ -94,8 +94,14 @@ func (f *Fleet) buy(c *plan.Claim) {
 	f.admits = map[snapshot.TemplateIndex][]*feasible.Places{} // there may be a new class of hosts
 }
 
+// poolNamed finds a pool; it may have been deleted.
+func (f *Fleet) poolNamed(name string) (at snapshot.PoolIndex, known bool) {
+	i := slices.IndexFunc(f.Snapshot.Pools, func(p snapshot.Pool) bool { return p.Name == name })
+	return snapshot.PoolIndex(i), i >= 0
+}
+
 // most is what the claim takes of each of its pool's limits at most, with any of its offers.
-func (f *Fleet) most(pool int, c *plan.Claim) []int64 {
+func (f *Fleet) most(pool snapshot.PoolIndex, c *plan.Claim) []int64 {
 	limits := f.limits[pool]
 	out := make([]int64, len(limits))
 	if len(limits) == 0 {

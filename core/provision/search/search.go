@@ -18,12 +18,12 @@ const FullEffort = 200_000_000
 type Search struct {
 	Snapshot *snapshot.Snapshot // in order
 	Space    *feasible.Space
-	Tiers    [][]int          // pools that may launch, by weight, heaviest first
-	Limits   [][]model.Amount // what each pool may still launch
-	Effort   int64            // that a draft may cost, in steps
-	Steps    int64            // that were spent
-	Cache    *pack.OfferCache // of questions that share one, else nil
-	own      *pack.OfferCache // of this search
+	Tiers    [][]snapshot.PoolIndex // pools that may launch, by weight, heaviest first
+	Limits   [][]model.Amount       // what each pool may still launch
+	Effort   int64                  // that a draft may cost, in steps
+	Steps    int64                  // that were spent
+	Cache    *pack.OfferCache       // of questions that share one, else nil
+	own      *pack.OfferCache       // of this search
 	// Unproven leaves out the proof of how cheap any draft could be.
 	Unproven bool
 	// Wishes of pods that may have a place somewhere, and of those that cannot.
@@ -120,9 +120,9 @@ func (d *Search) somewhere(v *feasible.Variant, need []int64) bool {
 }
 
 // TiersOf groups the pools that may launch by weight, heaviest first.
-func TiersOf(s *snapshot.Snapshot) [][]int {
-	var tiers [][]int
-	for p := range s.Pools { // sorted by weight
+func TiersOf(s *snapshot.Snapshot) [][]snapshot.PoolIndex {
+	var tiers [][]snapshot.PoolIndex
+	for p := range snapshot.PoolIndex(len(s.Pools)) { // sorted by weight
 		if !s.Pools[p].MayLaunch() {
 			continue
 		}
@@ -130,7 +130,7 @@ func TiersOf(s *snapshot.Snapshot) [][]int {
 		if last >= 0 && s.Pools[tiers[last][0]].Weight == s.Pools[p].Weight {
 			tiers[last] = append(tiers[last], p)
 		} else {
-			tiers = append(tiers, []int{p})
+			tiers = append(tiers, []snapshot.PoolIndex{p})
 		}
 	}
 	return tiers
