@@ -25,6 +25,8 @@ type Option struct {
 	// Capacity and Price are those of one node.
 	Capacity model.Resources
 	Price    model.Money
+	// Priority is that of the group, nil if it has none.
+	Priority *int64
 }
 
 // Names of expanders.
@@ -59,13 +61,24 @@ func Parse(text string) ([]string, error) {
 	return chain, nil
 }
 
+// ByPrice reports whether the price alone decides among groups of the same priority, which is what a plan does anyway.
+func ByPrice(chain []string) bool {
+	if len(chain) > 0 && chain[0] == Priority {
+		chain = chain[1:]
+	}
+	return len(chain) == 0 || chain[0] == Price
+}
+
+// ByPriority reports whether priorities go before everything else.
+func ByPriority(chain []string) bool { return len(chain) > 0 && chain[0] == Priority }
+
 // Choose is the option that the chain leaves; of several that it leaves, one by chance. It is false without options.
-func Choose(chain []string, options []Option, priorities Priorities, chance *rand.Rand) (Option, bool) {
+func Choose(chain []string, options []Option, chance *rand.Rand) (Option, bool) {
 	left := slices.Clone(options)
 	slices.SortFunc(left, func(a, b Option) int { return strings.Compare(a.Group, b.Group) }) // so that the seed alone decides
 	for _, name := range chain {
 		if len(left) > 1 {
-			left = filter(name, left, priorities)
+			left = filter(name, left)
 		}
 	}
 	if len(left) == 0 {
@@ -74,7 +87,7 @@ func Choose(chain []string, options []Option, priorities Priorities, chance *ran
 	return left[chance.IntN(len(left))], true
 }
 
-func filter(name string, options []Option, priorities Priorities) []Option {
+func filter(name string, options []Option) []Option {
 	switch name {
 	case MostPods:
 		return least(options, func(o Option) int { return -o.Pods })
@@ -85,8 +98,12 @@ func filter(name string, options []Option, priorities Priorities) []Option {
 	case Price:
 		return least(options, dearness)
 	case Priority:
-		left, _ := priorities.Highest(options)
-		return left
+		return least(options, func(o Option) int64 {
+			if o.Priority == nil {
+				return 1 // after all that have one; if none has, all stay
+			}
+			return -*o.Priority
+		})
 	}
 	return options // random is what is done with the options that are left
 }

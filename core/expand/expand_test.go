@@ -38,12 +38,11 @@ func TestChoose(t *testing.T) {
 		return expand.Option{Group: group, Nodes: nodes, Pods: pods, Price: price,
 			Capacity: model.Resources{CPU: cpu, Memory: 8 * gib}, Requests: model.Resources{CPU: used, Memory: gib}}
 	}
+	high, low := int64(50), int64(10)
+	prior := func(o expand.Option, priority *int64) expand.Option { o.Priority = priority; return o }
 	options := []expand.Option{
-		of("big-spot", 1, 8, 16000, 8000, 50), of("small-demand", 5, 10, 2000, 9000, 40), of("free-size", 3, 8, 4000, 8000, 0), of("mid-demand", 2, 9, 4000, 7900, 60),
-	}
-	priorities, err := expand.Compile(map[int][]string{50: {"demand"}, 10: {".*"}, -1: {"small"}})
-	if err != nil {
-		t.Fatal(err)
+		prior(of("big-spot", 1, 8, 16000, 8000, 50), &low), prior(of("small-demand", 5, 10, 2000, 9000, 40), &high),
+		prior(of("free-size", 3, 8, 4000, 8000, 0), &low), prior(of("mid-demand", 2, 9, 4000, 7900, 60), &high),
 	}
 	for chain, want := range map[string]string{
 		"most-pods": "small-demand", "least-nodes": "big-spot", "price": "big-spot", "least-waste": "mid-demand",
@@ -51,47 +50,83 @@ func TestChoose(t *testing.T) {
 	} {
 		for range 3 { // the order of the options does not matter
 			options = append(options[1:], options[0])
-			got, found := expand.Choose(strings.Split(chain, ","), options, priorities, chance())
+			got, found := expand.Choose(strings.Split(chain, ","), options, chance())
 			if !found || got.Group != want {
 				t.Errorf("%s chose %s, want %s", chain, got.Group, want)
 			}
 		}
 	}
-	if _, found := expand.Choose([]string{"random"}, nil, nil, chance()); found {
+	if _, found := expand.Choose([]string{"random"}, nil, chance()); found {
 		t.Error("chose from nothing")
 	}
 }
 
-// The highest number that matches any part of the name wins, numbers below zero never do, and groups without one are named.
+// The highest number that matches any part of the name is a group's; numbers below zero never count.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
-	options := []expand.Option{{Group: "web-spot"}, {Group: "web-demand"}, {Group: "db"}}
 	for name, tc := range map[string]struct {
-		patterns        map[int][]string
-		left, unmatched string
+		patterns map[int][]string
+		want     string // of web-spot, web-demand and db; - is none
 	}{
-		"highest wins":        {map[int][]string{10: {"spot"}, 50: {"demand"}}, "web-demand", "db"},
-		"highest of a group":  {map[int][]string{10: {".*"}, 50: {"^web-s", "db$"}}, "web-spot db", ""},
-		"ties stay":           {map[int][]string{10: {"web"}}, "web-spot web-demand", "db"},
-		"nothing matches":     {map[int][]string{10: {"none"}}, "web-spot web-demand db", "web-spot web-demand db"},
-		"negative never wins": {map[int][]string{-5: {"spot"}, 0: {"db"}}, "db", "web-spot web-demand"},
-		"no map":              {nil, "web-spot web-demand db", "web-spot web-demand db"},
+		"each its own":        {map[int][]string{10: {"spot"}, 50: {"demand"}}, "10 50 -"},
+		"the highest":         {map[int][]string{10: {".*"}, 50: {"^web-s", "db$"}}, "50 10 50"},
+		"nothing matches":     {map[int][]string{10: {"none"}}, "- - -"},
+		"negative never wins": {map[int][]string{-5: {"spot"}, 0: {"db"}}, "- - 0"},
+		"no map":              {nil, "- - -"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, err := expand.Compile(tc.patterns)
-			left, unmatched := p.Highest(options)
-			var names []string
-			for _, o := range left {
-				names = append(names, o.Group)
+			var got []string
+			for _, group := range []string{"web-spot", "web-demand", "db"} {
+				if priority, matched := p.Of(group); matched {
+					got = append(got, fmt.Sprint(priority))
+				} else {
+					got = append(got, "-")
+				}
 			}
-			if err != nil || strings.Join(names, " ") != tc.left || strings.Join(unmatched, " ") != tc.unmatched {
-				t.Errorf("left %v, unmatched %v, error %v", names, unmatched, err)
+			if err != nil || strings.Join(got, " ") != tc.want {
+				t.Errorf("priorities %v, error %v, want %s", got, err, tc.want)
 			}
 		})
 	}
 	if _, err := expand.Compile(map[int][]string{1: {"("}}); err == nil {
 		t.Error("a broken pattern was read")
+	}
+}
+
+// Of options the highest priority stays, together with its equals; groups without one go, unless none has one.
+func TestPriorityFilters(t *testing.T) {
+	t.Parallel()
+	ten, fifty := int64(10), int64(50)
+	of := func(spot, demand, db *int64) []expand.Option {
+		return []expand.Option{{Group: "spot", Priority: spot, Nodes: 2}, {Group: "demand", Priority: demand, Nodes: 1}, {Group: "db", Priority: db, Nodes: 3}}
+	}
+	for name, tc := range map[string]struct {
+		options []expand.Option
+		want    string
+	}{
+		"the highest":      {of(&fifty, &ten, nil), "spot"},
+		"ties go on":       {of(&fifty, &fifty, &ten), "demand"},
+		"none has one":     {of(nil, nil, nil), "demand"},
+		"one alone has it": {of(nil, nil, &ten), "db"},
+	} {
+		got, _ := expand.Choose([]string{"priority", "least-nodes"}, tc.options, chance())
+		if got.Group != tc.want {
+			t.Errorf("%s: %s, want %s", name, got.Group, tc.want)
+		}
+	}
+}
+
+// The price decides unless another expander comes before it.
+func TestByPrice(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"price": true, "priority": true, "priority,price": true, "price,random": true,
+		"": false, "least-waste": false, "priority,least-waste": false, "random": false, "least-nodes,price": false} {
+		chain, err := expand.Parse(text)
+		if err != nil || expand.ByPrice(chain) != want {
+			t.Errorf("%q: %v, %v, want %v", text, chain, err, want)
+		}
 	}
 }
 

@@ -38,22 +38,3 @@ func (p Priorities) Of(group string) (int, bool) {
 	}
 	return 0, false
 }
-
-// Highest leaves the options of the highest priority, and names the groups that have none. If no option has one, all are left.
-func (p Priorities) Highest(options []Option) (left []Option, unmatched []string) {
-	best := -1
-	for _, o := range options {
-		switch priority, matched := p.Of(o.Group); {
-		case !matched:
-			unmatched = append(unmatched, o.Group)
-		case priority > best:
-			best, left = priority, []Option{o}
-		case priority == best:
-			left = append(left, o)
-		}
-	}
-	if best < 0 {
-		return options, unmatched
-	}
-	return left, unmatched
-}

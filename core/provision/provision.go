@@ -44,6 +44,7 @@ func Plan(s snapshot.Sorted, o Options) plan.Plan {
 	}
 	d := search.New(s, min(effort, FullEffort), o.Memory.Compiled())
 	d.Unproven = o.Unproven
+	d.Expand()
 	best := d.Best()
 	for d.Effort *= moreEffort; d.Effort <= effort; d.Effort *= moreEffort {
 		if other := d.Best(); other.Better(best) {

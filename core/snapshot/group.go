@@ -17,6 +17,8 @@ type Group struct {
 	// Chosen lists labels of which the cloud chooses the value for each node, with the values that it chooses from. Nothing
 	// may rely on a single one of them. An empty list means that not even the values are known.
 	Chosen map[string][]string `json:"chosen,omitempty"`
+	// Priority is what the expander priority goes by, if the group has one.
+	Priority *int64 `json:"priority,omitempty"`
 	// ScaleDown is set for a group that is managed by the rules of Cluster Autoscaler.
 	ScaleDown *ScaleDown `json:"scaleDown,omitempty"`
 }

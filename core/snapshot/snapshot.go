@@ -45,6 +45,9 @@ type Settings struct {
 	ReservedCapacity  bool        `json:"reservedCapacity,omitempty"`
 	SpotToSpot        bool        `json:"spotToSpot,omitempty"`
 	StaticCapacity    bool        `json:"staticCapacity,omitempty"` // missing replicas of static pools are bought
+	// Expanders say which of several groups that are managed by the rules of Cluster Autoscaler grows, as package expand has
+	// them. It is the price if there are none.
+	Expanders []string `json:"expanders,omitempty"`
 	// WellKnown labels may be selected by pods although no pool defines them.
 	WellKnown requirement.KeySet `json:"wellKnown,omitzero"`
 }

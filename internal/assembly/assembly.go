@@ -71,6 +71,7 @@ func World(kit reconcile.Kit) *world.World { return world.New(Reading(kit), kit.
 func Reading(kit reconcile.Kit) ingest.Options {
 	d := kit.Cloud.Describe()
 	out := ingest.Options{
+		Settings:                kit.Settings.Decision(),
 		Vocabulary:              d.Vocabulary(),
 		Managed:                 managed(d),
 		NodePrice:               kit.Settings.NodePrice,

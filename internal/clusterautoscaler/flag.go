@@ -47,7 +47,7 @@ var fates = map[string]fate{
 	"write-status-configmap":    {Changed, sameFlag},
 	"status-config-map-name":    {Changed, "each group has a NodeGroup object that says the same: kubectl get nodegroups"},
 
-	"expander":                         {Changed, sameFlag + ": of a chain, priority counts there; else " + byPrice},
+	"expander":                         {Changed, sameFlag + ", and the same values but grpc; without it " + byPrice},
 	"grpc-expander-*":                  {Lost, "no other program is asked: " + byPrice},
 	"balance-similar-node-groups":      {Changed, "spread the pods over zones with topologySpreadConstraints"},
 	"balancing-*":                      {Needless, "groups are not compared by their labels"},

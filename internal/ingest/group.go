@@ -16,6 +16,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/catalog"
+	"tenon/core/expand"
 	"tenon/core/model"
 	"tenon/core/reason"
 	"tenon/core/requirement"
@@ -33,7 +34,10 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 		Group:   &snapshot.Group{Name: g.Spec.GroupName, Chosen: map[string][]string{}},
 		Unready: t.groupUnready(g),
 	}
-	pool.Group.ScaleDown, pool.Weight = t.ScaleDown(g), weightOf(g)
+	pool.Group.ScaleDown = t.ScaleDown(g)
+	if g.Status.Priority != nil && g.Spec.Mode == tenonv1alpha1.ModeCAS {
+		pool.Group.Priority, pool.Weight = g.Status.Priority, t.weightOf(*g.Status.Priority)
+	}
 	pool.Consolidation = consolidationOf(g.Disrupts())
 	if pool.Rules() != nil && pool.Consolidation.After != nil {
 		pool.Consolidation.After = new(time.Duration) // its own times count
@@ -59,12 +63,13 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 	return pool, &catalog.Catalog{Types: []catalog.Type{t.groupType(g, &pool)}}
 }
 
-// weightOf is the weight of a group's pool: more than none for every priority, since groups without one come after them.
-func weightOf(g *tenonv1alpha1.NodeGroup) int32 {
-	if g.Status.Priority == nil || g.Spec.Mode != tenonv1alpha1.ModeCAS {
+// weightOf is the weight of the pool of a group with a priority: more than none for every priority, since groups without one
+// come after them. It has none if another expander goes before the priority.
+func (t *Translator) weightOf(priority int64) int32 {
+	if chain := t.options.Settings.Expanders; len(chain) > 0 && !expand.ByPriority(chain) {
 		return 0
 	}
-	return int32(min(max(*g.Status.Priority, 0), math.MaxInt32-1)) + 1
+	return int32(min(max(priority, 0), math.MaxInt32-1)) + 1
 }
 
 // ScaleDown is how nodes of a group go in mode cas; nil in other modes.

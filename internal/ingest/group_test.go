@@ -16,17 +16,21 @@ func TestPriorityIsAWeight(t *testing.T) {
 	t.Parallel()
 	number := func(n int64) *int64 { return &n }
 	for name, tc := range map[string]struct {
-		priority *int64
-		mode     tenonv1alpha1.Mode
-		want     int32
+		priority  *int64
+		mode      tenonv1alpha1.Mode
+		expanders []string
+		want      int32
 	}{
 		"none":           {mode: tenonv1alpha1.ModeCAS},
 		"zero":           {priority: number(0), mode: tenonv1alpha1.ModeCAS, want: 1},
 		"a large one":    {priority: number(1 << 40), mode: tenonv1alpha1.ModeCAS, want: 1<<31 - 1},
 		"in mode native": {priority: number(9), mode: tenonv1alpha1.ModeNative},
+		"the first rule": {priority: number(9), mode: tenonv1alpha1.ModeCAS, expanders: []string{"priority", "least-waste"}, want: 10},
+		"a later rule":   {priority: number(9), mode: tenonv1alpha1.ModeCAS, expanders: []string{"least-waste", "priority"}},
 	} {
 		g := &tenonv1alpha1.NodeGroup{Spec: tenonv1alpha1.NodeGroupSpec{Mode: tc.mode}, Status: tenonv1alpha1.NodeGroupStatus{Priority: tc.priority}}
-		if pool, _ := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{}).Group(g); pool.Weight != tc.want {
+		options := ingest.Options{Settings: snapshot.Settings{Expanders: tc.expanders}}
+		if pool, _ := ingest.NewTranslator(ingest.NewIndex(), options).Group(g); pool.Weight != tc.want {
 			t.Errorf("%s: weight %d, want %d", name, pool.Weight, tc.want)
 		}
 	}

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -19,8 +18,8 @@ func (s *Settings) scaleDownOptions() []Option {
 		return own(flag, fallback, usage, Duration(field), notNegative(field))
 	}
 	return []Option{
-		{Flag: "expander", Env: "EXPANDER", Own: true, Default: expand.Price, Usage: "which group grows, as a chain with commas between; price decides, after priority if that is named",
-			Value: Text(&s.Expander), Check: s.checkExpander, Note: s.noExpander},
+		{Flag: "expander", Env: "EXPANDER", Plan: true, Own: true, Default: expand.Price, Usage: "which of several groups that could hold the same pods grows, as a chain with commas between, of which each decides among what the one before left: price, priority, least-waste, most-pods, least-nodes, random",
+			Value: Text(&s.Expander), Check: s.checkExpander},
 		{Flag: "write-status-configmap", Env: "WRITE_STATUS_CONFIGMAP", Own: true, Default: "true", Usage: "write ConfigMap kube-system/cluster-autoscaler-status about these groups",
 			Value: Boolean(&s.WriteStatusConfigMap)},
 		own("scale-down-enabled", "true", "whether groups in mode cas shrink", Boolean(&down.Enabled), nil),
@@ -50,16 +49,6 @@ func (s *Settings) checkExpander() error {
 	return err
 }
 
-// noExpander says that the setting asks for what is not there.
-func (s *Settings) noExpander() string {
-	for name := range strings.SplitSeq(s.Expander, ",") {
-		if name != expand.Price && name != expand.Priority {
-			return fmt.Sprintf("of expander %q only priority counts; the price decides otherwise", s.Expander)
-		}
-	}
-	return ""
-}
-
 // Decision is the part of the settings that decisions depend on.
 func (s Settings) Decision() snapshot.Settings {
 	return snapshot.Settings{
@@ -67,5 +56,15 @@ func (s Settings) Decision() snapshot.Settings {
 		BestEffortMinimum: s.MinValuesPolicy == MinValuesBestEffort,
 		ReservedCapacity:  s.FeatureGates.ReservedCapacity,
 		SpotToSpot:        s.FeatureGates.SpotToSpotConsolidation,
+		Expanders:         s.Expanders(),
 	}
+}
+
+// Expanders are those of the chain; none if it is the price alone, as without groups.
+func (s Settings) Expanders() []string {
+	if s.Expander == expand.Price {
+		return nil
+	}
+	chain, _ := expand.Parse(s.Expander) // it was checked
+	return chain
 }

@@ -116,6 +116,9 @@ func (j *job) decisionSettings(s snapshot.Settings) snapshot.Settings {
 		s.SpotToSpot = j.Settings.FeatureGates.SpotToSpotConsolidation
 		s.StaticCapacity = j.Settings.FeatureGates.StaticCapacity
 	}
+	if j.Snapshot == "" || j.Given("expander") {
+		s.Expanders = j.Settings.Expanders()
+	}
 	return s
 }
 

@@ -1,0 +1,146 @@
+package decide_test
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tenon/core/catalog"
+	"tenon/core/check"
+	"tenon/core/decide"
+	"tenon/core/model"
+	"tenon/core/order"
+	"tenon/core/plan"
+	"tenon/core/requirement"
+	"tenon/core/snapshot"
+)
+
+// member is a group of machines in mode cas, or a pool if it has no ceiling.
+type member struct {
+	name     string
+	cpu      int64 // cores; four GiB each
+	price    model.Money
+	ceiling  int64
+	priority int64
+	taint    string
+}
+
+// among is a cluster with several groups of no node, and pods of which each asks for so many cores and a GiB.
+func among(chain string, groups []member, cores ...int64) *snapshot.Snapshot {
+	s := groupCluster(0, 0, nil)
+	kind, pool := s.Catalogs[0].Types[0], s.Pools[0]
+	s.Catalogs, s.Pools, s.Templates = nil, nil, nil
+	if chain != "" {
+		s.Settings.Expanders = strings.Split(chain, ",")
+	}
+	for i, m := range groups {
+		k, p := kind, pool
+		k.Capacity = model.Resources{CPU: m.cpu * 1000, Memory: m.cpu << 32, Pods: 110}
+		k.Offerings = []catalog.Offering{kind.Offerings[0]}
+		k.Offerings[0].Price = m.price
+		if m.ceiling == 0 {
+			k.Offerings[0].Zone, k.Offerings[0].Extra = "a", requirement.Set{}
+		}
+		p.Name, p.Catalog, p.Group, p.Limits = m.name, i, nil, nil
+		if m.taint != "" {
+			p.Taints = []model.Taint{{Key: m.taint, Effect: model.NoSchedule}}
+		}
+		if m.ceiling > 0 {
+			p.Name = snapshot.GroupPool(m.name)
+			p.Group = &snapshot.Group{Name: m.name, Chosen: pool.Group.Chosen, ScaleDown: &snapshot.ScaleDown{}}
+			p.Limits = []model.Amount{{Name: model.Nodes, Value: m.ceiling}}
+		}
+		if m.priority > 0 {
+			p.Group.Priority, p.Weight = &m.priority, int32(m.priority)
+		}
+		s.Catalogs = append(s.Catalogs, catalog.Catalog{Types: []catalog.Type{k}})
+		s.Pools = append(s.Pools, p)
+	}
+	for i, c := range cores {
+		s.Templates = append(s.Templates, snapshot.Template{Namespace: "default", Labels: map[string]string{"app": fmt.Sprint("app-", i)},
+			Requests: model.Resources{CPU: c * 1000, Memory: 1 << 30, Pods: 1}, Tolerations: []model.Toleration{{Key: fmt.Sprint("only-", i), Operator: "Exists"}}})
+		s.Pods = append(s.Pods, snapshot.Pod{Namespace: "default", Name: fmt.Sprint("pod-", i), UID: fmt.Sprint("uid-", i), Template: snapshot.TemplateIndex(i), Pending: true})
+	}
+	return s
+}
+
+// Of groups that could hold the same pods the chain of expanders says which one grows; the pods that it has no room for go to the
+// next. The price decides between a pool and the group that was chosen.
+func TestExpandersChooseGroups(t *testing.T) {
+	t.Parallel()
+	small, large, dear := member{name: "small", cpu: 2, price: 10, ceiling: 9}, member{name: "large", cpu: 8, price: 90, ceiling: 9}, member{name: "dear", cpu: 3, price: 200, ceiling: 9}
+	limited := func(m member, ceiling int64) member { m.ceiling = ceiling; return m }
+	prior := func(m member, priority int64) member { m.priority = priority; return m }
+	tainted := func(m member, key string) member { m.taint = key; return m }
+	three := []int64{1, 1, 1}
+	cases := map[string]struct {
+		chain  string
+		groups []member
+		cores  []int64
+		want   string
+	}{
+		"the price, without a chain":       {"", []member{small, large, dear}, three, "2 small"},
+		"the price, named":                 {"price", []member{small, large, dear}, three, "2 small"},
+		"the least waste":                  {"least-waste", []member{small, large, dear}, three, "1 dear"},
+		"the fewest nodes, then the price": {"least-nodes,price", []member{small, large, dear}, three, "1 large"},
+		"the fewest nodes, then the waste": {"least-nodes,least-waste", []member{small, large, dear}, three, "1 dear"},
+		"the most pods":                    {"most-pods,price", []member{limited(small, 1), large, dear}, three, "1 large"},
+		"a ceiling is reached":             {"least-waste", []member{small, large, limited(dear, 1)}, []int64{3, 3, 1}, "1 dear 1 large 1 small"},
+		"no room in the chosen one":        {"least-waste", []member{small, large, dear}, []int64{3, 8}, "1 dear 1 large"},
+		"priorities come first":            {"priority,least-waste", []member{prior(small, 50), prior(large, 50), dear}, []int64{8}, "1 large"},
+		"the highest priority":             {"priority,least-waste", []member{prior(small, 50), prior(large, 60), prior(dear, 10)}, three, "1 large"},
+		"equal priorities":                 {"priority,least-nodes", []member{prior(small, 50), prior(large, 50), dear}, three, "1 large"},
+		"a cheaper pool":                   {"least-waste", []member{small, large, dear, {name: "pool", cpu: 4, price: 100}}, three, "1 pool"},
+		"a dearer pool":                    {"least-waste", []member{small, large, dear, {name: "pool", cpu: 4, price: 300}}, three, "1 dear"},
+		"groups for other pods":            {"least-waste", []member{tainted(small, "only-0"), tainted(large, "only-1"), {name: "pool", cpu: 4, price: 500}}, []int64{1, 1}, "1 large 1 small"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := among(tc.chain, tc.groups, tc.cores...)
+			p := decide.Decide(s, decide.Budget{}).Plan
+			for _, v := range check.Plan(s, &p) {
+				if !v.Rule.IsAdvice() {
+					t.Error(v)
+				}
+			}
+			if got := grown(p.Claims); got != tc.want || len(p.Unplaced) > 0 {
+				t.Errorf("%s, want %s; %d pods have no place", got, tc.want, len(p.Unplaced))
+			}
+		})
+	}
+}
+
+// The expander random takes each group for some pods, and the same for the same.
+func TestRandomExpander(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for i := range 40 {
+		groups := []member{{name: "a", cpu: 2, price: 10, ceiling: 9}, {name: "b", cpu: 2, price: 20, ceiling: 9}, {name: "c", cpu: 2, price: 30, ceiling: 9}}
+		s := among("random", groups, 1)
+		s.Pods[0].UID = fmt.Sprint(i)
+		first, again := decide.Decide(s, decide.Budget{}).Plan, decide.Decide(s, decide.Budget{}).Plan
+		if len(first.Claims) != 1 || first.Claims[0].Group != again.Claims[0].Group {
+			t.Fatalf("%+v and %+v for the same pod", first.Claims, again.Claims)
+		}
+		seen[first.Claims[0].Group]++
+	}
+	if len(seen) != 3 {
+		t.Errorf("only these groups grow: %v", seen)
+	}
+}
+
+// grown counts the claims of each group or pool, by name.
+func grown(claims []plan.Claim) string {
+	count := map[string]int{}
+	for i := range claims {
+		name, _ := snapshot.NodeGroup(claims[i].Pool)
+		count[cmp.Or(name, claims[i].Pool)]++
+	}
+	var out []string
+	for _, name := range order.Keys(count) {
+		out = append(out, fmt.Sprint(count[name], " ", name))
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,199 @@
+package search
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"tenon/core/expand"
+	"tenon/core/feasible"
+	"tenon/core/model"
+	"tenon/core/pack"
+	"tenon/core/shape"
+	"tenon/core/snapshot"
+)
+
+// Expand has the expanders of the settings say which of several groups grow that are managed by the rules of Cluster
+// Autoscaler. Of each weight they choose one group for the pods that want a place, then one for the pods that it cannot hold,
+// and so on. A group that could hold pods of one that was chosen before it is asked after it, in a tier of its own; pools stay
+// beside the groups that are asked first, and the price decides between the two.
+func (d *Search) Expand() {
+	chain := d.Snapshot.Settings.Expanders
+	if expand.ByPrice(chain) || !slices.ContainsFunc(d.Tiers, func(tier []int) bool { return len(d.expandable(tier)) > 1 }) {
+		return
+	}
+	e := expansion{d: d, chain: chain, wishes: d.Wishes, left: d.Effort / expandPart}
+	e.chance = rand.New(rand.NewPCG(e.seed(), 0))
+	var tiers [][]int
+	for _, tier := range d.Tiers {
+		groups := d.expandable(tier)
+		others := slices.DeleteFunc(slices.Clone(tier), func(p int) bool { return slices.Contains(groups, p) })
+		tiers = append(tiers, e.split(others, e.rank(groups))...)
+	}
+	d.Tiers = tiers
+}
+
+// expandPart is the part of the effort that goes to the question which group grows. What is not asked by then stays in
+// the order of the pools.
+const expandPart = 4
+
+// expandable are those of some pools among which expanders choose.
+func (d *Search) expandable(pools []int) []int {
+	var out []int
+	for _, p := range pools {
+		if d.Snapshot.Pools[p].Rules() != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// expansion is the work of Expand.
+type expansion struct {
+	d      *Search
+	chain  []string
+	chance *rand.Rand
+	wishes []shape.Wish // of pods that no group was chosen for yet
+	left   int64        // effort
+}
+
+// seed follows from what is asked, so that the same question has the same answer and different ones differ.
+func (e *expansion) seed() uint64 {
+	h := fnv.New64a()
+	write := func(text string) { _, _ = h.Write([]byte(text + "\x00")) } // a hash takes everything
+	for _, w := range e.wishes {
+		for _, p := range w.Pods {
+			write(e.d.Snapshot.Pods[p].UID)
+		}
+	}
+	for p := range e.d.Snapshot.Pools {
+		if g := e.d.Snapshot.Pools[p].Group; g != nil {
+			write(g.Name)
+			write(strconv.FormatInt(g.Desired, 10))
+		}
+	}
+	return h.Sum64()
+}
+
+// rank puts groups in the order in which they are chosen. Those that help no pod come last.
+func (e *expansion) rank(groups []int) []int {
+	var out []int
+	rest := slices.Clone(groups)
+	for len(rest) > 0 && len(e.wishes) > 0 && e.left > 0 {
+		set := shape.Compile(e.d.Space, e.wishes)
+		var options []expand.Option
+		drafts := map[string]*Draft{}
+		for _, p := range rest {
+			if o, a := e.option(set, p); o.Nodes > 0 {
+				options = append(options, o)
+				drafts[o.Group] = a
+			}
+		}
+		best, found := expand.Choose(e.chain, options, e.chance)
+		if !found {
+			break
+		}
+		at := slices.IndexFunc(rest, func(p int) bool { return e.d.Snapshot.Pools[p].Group.Name == best.Group })
+		out = append(out, rest[at])
+		rest = slices.Delete(rest, at, at+1)
+		e.wishes = drafts[best.Group].without(e.wishes)
+	}
+	return append(out, rest...)
+}
+
+// option is what one group alone can do for the pods that existing nodes have no room for.
+func (e *expansion) option(set *shape.Set, group int) (expand.Option, *Draft) {
+	trial := *e.d
+	trial.Tiers, trial.Cache, trial.own, trial.Steps = [][]int{{group}}, nil, nil, 0
+	a := trial.draft(set, newDomains(set, trial.launching()), way{style: pack.Greedy, effort: e.left})
+	e.left -= trial.Steps + 1
+	e.d.Steps += trial.Steps
+	pool := &e.d.Snapshot.Pools[group]
+	out := expand.Option{Group: pool.Group.Name, Priority: pool.Group.Priority, Nodes: int64(len(a.Result.New))}
+	for _, n := range a.Result.New {
+		m := &e.d.Space.Machines[n.Machine]
+		out.Capacity, out.Price = m.Capacity, m.Price[n.Slot]
+		for _, l := range n.Loads {
+			out.Pods += l.Count
+			out.Requests = out.Requests.Add(a.requests(l))
+		}
+	}
+	return out, a
+}
+
+// requests are those of the pods of a load.
+func (a *Draft) requests(l pack.Load) model.Resources {
+	s := &a.Set.Shapes[a.Portions[l.Lot].Shape]
+	return a.d.Snapshot.Templates[s.Template].Requests.Times(int64(l.Count))
+}
+
+// without are the wishes of the pods that the draft has no place for.
+func (a *Draft) without(wishes []shape.Wish) []shape.Wish {
+	unplaced := map[snapshot.PodIndex]bool{}
+	for i := range a.Set.Shapes {
+		pods := a.Set.Shapes[i].Pods
+		for _, p := range pods[len(pods)-a.Left[i]:] {
+			unplaced[p] = true
+		}
+	}
+	var out []shape.Wish
+	for _, w := range wishes {
+		w.Pods = slices.DeleteFunc(slices.Clone(w.Pods), func(p snapshot.PodIndex) bool { return !unplaced[p] })
+		if len(w.Pods) > 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// split makes tiers of ranked groups: each is asked after those before it that could hold pods that it could hold too. The
+// others are asked with the first.
+func (e *expansion) split(others, ranked []int) [][]int {
+	set := shape.Compile(e.d.Space, e.d.Wishes)
+	levels, most := make([]int, len(ranked)), 0
+	holds := make([][]bool, len(ranked))
+	for i, p := range ranked {
+		holds[i] = e.holds(set, p)
+		for j := range i {
+			if levels[j] >= levels[i] && overlap(holds[i], holds[j]) {
+				levels[i] = levels[j] + 1
+			}
+		}
+		most = max(most, levels[i])
+	}
+	out := make([][]int, most+1)
+	out[0] = others
+	for i, p := range ranked {
+		out[levels[i]] = append(out[levels[i]], p)
+	}
+	for i := range out {
+		slices.Sort(out[i])
+	}
+	return out
+}
+
+// holds says of each shape whether a node of the pool could hold one of its pods.
+func (e *expansion) holds(set *shape.Set, pool int) []bool {
+	sp := e.d.Space
+	out := make([]bool, len(set.Shapes))
+	first, end := sp.PoolMachines(pool)
+	for i := range set.Shapes {
+		s := &set.Shapes[i]
+		for _, places := range s.Alternatives {
+			for m := first; m < end && !out[i]; m++ {
+				out[i] = places.Machines.Has(m) && sp.Machines[m].Slots.Meets(places.Slots) && feasible.Fits(s.Need, sp.Machines[m].Room)
+			}
+		}
+	}
+	return out
+}
+
+func overlap(a, b []bool) bool {
+	for i := range a {
+		if a[i] && b[i] {
+			return true
+		}
+	}
+	return false
+}
