@@ -20,15 +20,15 @@ import (
 // beside the groups that are asked first, and the price decides between the two.
 func (d *Search) Expand() {
 	chain := d.Snapshot.Settings.Expanders
-	if expand.ByPrice(chain) || !slices.ContainsFunc(d.Tiers, func(tier []int) bool { return len(d.expandable(tier)) > 1 }) {
+	if expand.ByPrice(chain) || !slices.ContainsFunc(d.Tiers, func(tier []snapshot.PoolIndex) bool { return len(d.expandable(tier)) > 1 }) {
 		return
 	}
 	e := expansion{d: d, chain: chain, wishes: d.Wishes, left: d.Effort / expandPart}
 	e.chance = rand.New(rand.NewPCG(e.seed(), 0))
-	var tiers [][]int
+	var tiers [][]snapshot.PoolIndex
 	for _, tier := range d.Tiers {
 		groups := d.expandable(tier)
-		others := slices.DeleteFunc(slices.Clone(tier), func(p int) bool { return slices.Contains(groups, p) })
+		others := slices.DeleteFunc(slices.Clone(tier), func(p snapshot.PoolIndex) bool { return slices.Contains(groups, p) })
 		tiers = append(tiers, e.split(others, e.rank(groups))...)
 	}
 	d.Tiers = tiers
@@ -39,8 +39,8 @@ func (d *Search) Expand() {
 const expandPart = 4
 
 // expandable are those of some pools among which expanders choose.
-func (d *Search) expandable(pools []int) []int {
-	var out []int
+func (d *Search) expandable(pools []snapshot.PoolIndex) []snapshot.PoolIndex {
+	var out []snapshot.PoolIndex
 	for _, p := range pools {
 		if d.Snapshot.Pools[p].Rules() != nil {
 			out = append(out, p)
@@ -77,8 +77,8 @@ func (e *expansion) seed() uint64 {
 }
 
 // rank puts groups in the order in which they are chosen. Those that help no pod come last.
-func (e *expansion) rank(groups []int) []int {
-	var out []int
+func (e *expansion) rank(groups []snapshot.PoolIndex) []snapshot.PoolIndex {
+	var out []snapshot.PoolIndex
 	rest := slices.Clone(groups)
 	for len(rest) > 0 && len(e.wishes) > 0 && e.left > 0 {
 		set := shape.Compile(e.d.Space, e.wishes)
@@ -94,7 +94,7 @@ func (e *expansion) rank(groups []int) []int {
 		if !found {
 			break
 		}
-		at := slices.IndexFunc(rest, func(p int) bool { return e.d.Snapshot.Pools[p].Group.Name == best.Group })
+		at := slices.IndexFunc(rest, func(p snapshot.PoolIndex) bool { return e.d.Snapshot.Pools[p].Group.Name == best.Group })
 		out = append(out, rest[at])
 		rest = slices.Delete(rest, at, at+1)
 		e.wishes = drafts[best.Group].without(e.wishes)
@@ -103,9 +103,9 @@ func (e *expansion) rank(groups []int) []int {
 }
 
 // option is what one group alone can do for the pods that existing nodes have no room for.
-func (e *expansion) option(set *shape.Set, group int) (expand.Option, *Draft) {
+func (e *expansion) option(set *shape.Set, group snapshot.PoolIndex) (expand.Option, *Draft) {
 	trial := *e.d
-	trial.Tiers, trial.Cache, trial.own, trial.Steps = [][]int{{group}}, nil, nil, 0
+	trial.Tiers, trial.Cache, trial.own, trial.Steps = [][]snapshot.PoolIndex{{group}}, nil, nil, 0
 	a := trial.draft(set, newDomains(set, trial.launching()), way{style: pack.Greedy, effort: e.left})
 	e.left -= trial.Steps + 1
 	e.d.Steps += trial.Steps
@@ -149,7 +149,7 @@ func (a *Draft) without(wishes []shape.Wish) []shape.Wish {
 
 // split makes tiers of ranked groups: each is asked after those before it that could hold pods that it could hold too. The
 // others are asked with the first.
-func (e *expansion) split(others, ranked []int) [][]int {
+func (e *expansion) split(others, ranked []snapshot.PoolIndex) [][]snapshot.PoolIndex {
 	set := shape.Compile(e.d.Space, e.d.Wishes)
 	levels, most := make([]int, len(ranked)), 0
 	holds := make([][]bool, len(ranked))
@@ -162,7 +162,7 @@ func (e *expansion) split(others, ranked []int) [][]int {
 		}
 		most = max(most, levels[i])
 	}
-	out := make([][]int, most+1)
+	out := make([][]snapshot.PoolIndex, most+1)
 	out[0] = others
 	for i, p := range ranked {
 		out[levels[i]] = append(out[levels[i]], p)
@@ -174,7 +174,7 @@ func (e *expansion) split(others, ranked []int) [][]int {
 }
 
 // holds says of each shape whether a node of the pool could hold one of its pods.
-func (e *expansion) holds(set *shape.Set, pool int) []bool {
+func (e *expansion) holds(set *shape.Set, pool snapshot.PoolIndex) []bool {
 	sp := e.d.Space
 	out := make([]bool, len(set.Shapes))
 	first, end := sp.PoolMachines(pool)
