@@ -102,9 +102,9 @@ type search struct {
 	swept  int
 	// forecast is where the pods of list are expected; nil until something is moved to save money.
 	forecast *fleet.Forecast
-	names    map[string]int // claims to come, by pool
-	needed   map[int32]bool // groups of pods that pods which get a place count on
-	unsure   map[int32]bool // components of pods that wait for nodes whose zone is not known yet
+	names    map[string]int           // claims to come, by pool
+	needed   map[fleet.Aspect]bool    // groups of pods that pods which get a place count on
+	unsure   map[fleet.Component]bool // components of pods that wait for nodes whose zone is not known yet
 	// free are nodes with room, as of a number of disruptions.
 	free     []snapshot.NodeIndex
 	freeAsOf int
@@ -114,7 +114,7 @@ type search struct {
 func newSearch(s snapshot.Sorted, p *plan.Plan, budget Budget) *search {
 	x := &search{
 		s: s.Snapshot, fleet: fleet.New(s, p, budget.Memory.Compiled()), budget: budget, rules: disruptable.RulesOf(s.Snapshot),
-		poolAt: map[string]snapshot.PoolIndex{}, names: map[string]int{}, needed: map[int32]bool{}, unsure: map[int32]bool{},
+		poolAt: map[string]snapshot.PoolIndex{}, names: map[string]int{}, needed: map[fleet.Aspect]bool{}, unsure: map[fleet.Component]bool{},
 	}
 	for i := range snapshot.PoolIndex(len(x.s.Pools)) {
 		x.poolAt[x.s.Pools[i].Name] = i

@@ -146,7 +146,7 @@ func (x *search) stuck(p snapshot.PodIndex) bool {
 // was decided with this one where it is.
 func (x *search) hasPodRules(pods []snapshot.PodIndex) (snapshot.PodIndex, bool) {
 	for _, p := range pods {
-		if c := x.fleet.Component(p); c >= 0 && x.unsure[c] {
+		if c := x.fleet.Component(p); c != fleet.NoComponent && x.unsure[c] {
 			return p, true
 		}
 		for _, g := range x.fleet.Counts(p) {

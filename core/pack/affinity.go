@@ -164,7 +164,7 @@ func (p *packer) tied(at int) []int {
 
 // needs reports whether pods with the rules count the others as partners.
 func needs(r, others *topology.Rules) bool {
-	return slices.ContainsFunc(r.HostNeeds, func(n topology.Need) bool {
+	return slices.ContainsFunc(r.HostNeeds, func(n topology.Need[topology.HostGroup]) bool {
 		_, ok := slices.BinarySearch(others.HostCounts, n.Group)
 		return ok
 	})
@@ -250,7 +250,7 @@ func (p *packer) bring(b *bin, at int, tried map[int]bool) (begins, ok bool) {
 
 // bringOneOf brings one pod of a group, with the pods that it needs itself. It prefers a pod that
 // needs none.
-func (p *packer) bringOneOf(b *bin, group int32, tried map[int]bool) (begins, ok bool) {
+func (p *packer) bringOneOf(b *bin, group topology.HostGroup, tried map[int]bool) (begins, ok bool) {
 	for _, dependent := range []bool{false, true} {
 		for at := range p.lots {
 			r := &p.lots[at].shape.Rules
@@ -290,7 +290,7 @@ func (b *bin) holds(lot int) bool {
 }
 
 // has reports whether a pod of the host group is on the bin.
-func (b *bin) has(group int32) bool {
+func (b *bin) has(group topology.HostGroup) bool {
 	t := b.tally(group)
 	return t != nil && t.n > 0
 }

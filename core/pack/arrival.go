@@ -8,7 +8,7 @@ import (
 
 // mayBegin reports whether a pod of the lot may be the first of the group that it needs: the group
 // has no pod anywhere, and no pod of it that waits for a place can come first.
-func (p *packer) mayBegin(at int, need topology.Need) bool {
+func (p *packer) mayBegin(at int, need topology.Need[topology.HostGroup]) bool {
 	if !need.Self || p.groupTotal[need.Group] > 0 {
 		return false
 	}
@@ -24,12 +24,12 @@ func (p *packer) mayBegin(at int, need topology.Need) bool {
 // beginner is a lot that may be the first of a group.
 type beginner struct {
 	lot   int
-	group int32
+	group topology.HostGroup
 }
 
 // wants returns what the lots bring and need on their nodes. Dropped pods want nothing.
-func (p *packer) wants() []topology.Want {
-	out := make([]topology.Want, len(p.lots))
+func (p *packer) wants() []topology.Want[topology.HostGroup] {
+	out := make([]topology.Want[topology.HostGroup], len(p.lots))
 	for at := range p.lots {
 		if l := &p.lots[at]; l.given > l.dropped {
 			out[at] = l.shape.Rules.HostWant()
@@ -39,7 +39,7 @@ func (p *packer) wants() []topology.Want {
 }
 
 // runs reports whether a pod of the host group is on an existing node.
-func (p *packer) runs(group int32) bool { return p.running[group] > 0 }
+func (p *packer) runs(group topology.HostGroup) bool { return p.running[group] > 0 }
 
 // LacksPartners reports whether some pod of the lot is on a node without the partners that it
 // needs there.
@@ -55,15 +55,15 @@ func (k *Packer) LacksPartners(lot int) bool {
 // arrives reports whether the pods of a lot can come to their bin one after the other, with the
 // other pods of the bin.
 func (p *packer) arrives(b *bin, lot int) bool {
-	present := map[int32]bool{}
+	present := map[topology.HostGroup]bool{}
 	for _, t := range b.before {
 		present[t.group] = t.n > 0
 	}
 	there := map[int]bool{}
 	for {
-		next := p.nextToArrive(b, there, func(_ int, n topology.Need) bool { return present[n.Group] })
+		next := p.nextToArrive(b, there, func(_ int, n topology.Need[topology.HostGroup]) bool { return present[n.Group] })
 		if next < 0 {
-			next = p.nextToArrive(b, there, func(at int, n topology.Need) bool { return present[n.Group] || p.began(b, at, n) })
+			next = p.nextToArrive(b, there, func(at int, n topology.Need[topology.HostGroup]) bool { return present[n.Group] || p.began(b, at, n) })
 		}
 		if next < 0 || next == lot {
 			return next == lot
@@ -77,9 +77,9 @@ func (p *packer) arrives(b *bin, lot int) bool {
 
 // nextToArrive returns the first lot of a bin's content that is not there yet and whose needs are
 // met, or -1.
-func (p *packer) nextToArrive(b *bin, there map[int]bool, met func(at int, n topology.Need) bool) int {
+func (p *packer) nextToArrive(b *bin, there map[int]bool, met func(at int, n topology.Need[topology.HostGroup]) bool) int {
 	for _, t := range b.content {
-		unmet := func(n topology.Need) bool { return !n.Soft && !met(t.lot, n) }
+		unmet := func(n topology.Need[topology.HostGroup]) bool { return !n.Soft && !met(t.lot, n) }
 		if !there[t.lot] && !slices.ContainsFunc(p.lots[t.lot].shape.Rules.HostNeeds, unmet) {
 			return t.lot
 		}
@@ -89,7 +89,7 @@ func (p *packer) nextToArrive(b *bin, there map[int]bool, met func(at int, n top
 
 // began reports whether a pod of the lot may have been the first of the group: the whole group is
 // on this bin.
-func (p *packer) began(b *bin, at int, need topology.Need) bool {
+func (p *packer) began(b *bin, at int, need topology.Need[topology.HostGroup]) bool {
 	t := b.tally(need.Group)
 	if !need.Self || t == nil || int(t.n) < p.groupTotal[need.Group] {
 		return false
@@ -100,7 +100,7 @@ func (p *packer) began(b *bin, at int, need topology.Need) bool {
 // MayArrive reports whether pods of a shape may find their partners on a node at all. If they may,
 // a missing place says nothing about where they could be.
 func (k *Packer) MayArrive(shape int) bool {
-	wants := make([]topology.Want, len(k.p.set.Shapes))
+	wants := make([]topology.Want[topology.HostGroup], len(k.p.set.Shapes))
 	for i := range wants {
 		wants[i] = k.p.set.Shapes[i].Rules.HostWant()
 	}

@@ -44,14 +44,14 @@ func (b *bin) groupsOfHost() []tally { return b.before }
 
 // tally is how many pods of a host group are on a bin, and how many may be.
 type tally struct {
-	group int32
+	group topology.HostGroup
 	n     int32
 	limit int32
 }
 
 const noLimit = int32(1) << 30
 
-func (b *bin) tally(g int32) *tally {
+func (b *bin) tally(g topology.HostGroup) *tally {
 	for i := range b.tallies {
 		if b.tallies[i].group == g {
 			return &b.tallies[i]
@@ -60,7 +60,7 @@ func (b *bin) tally(g int32) *tally {
 	return nil
 }
 
-func (b *bin) entry(g int32) *tally {
+func (b *bin) entry(g topology.HostGroup) *tally {
 	if t := b.tally(g); t != nil {
 		return t
 	}
@@ -167,7 +167,7 @@ func (b *bin) mostByRules(l *lot) int {
 
 // hasPartners reports whether the partners that the lot needs on its node are there.
 func (b *bin) hasPartners(l *lot) bool {
-	return !slices.ContainsFunc(l.shape.Rules.HostNeeds, func(n topology.Need) bool { return !b.has(n.Group) })
+	return !slices.ContainsFunc(l.shape.Rules.HostNeeds, func(n topology.Need[topology.HostGroup]) bool { return !b.has(n.Group) })
 }
 
 func mostByPorts(taken, wanted []model.HostPort) int {

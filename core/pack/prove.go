@@ -143,7 +143,7 @@ func (p *packer) everywhere(s *shape.Shape, tier []snapshot.PoolIndex, later [][
 		return true
 	}
 	groups := p.set.Registry.Groups()
-	for _, list := range [][]int32{r.Counts, groupsOf(r)} {
+	for _, list := range [][]topology.DomainGroup{r.Counts, groupsOf(r)} {
 		for _, g := range list {
 			if !p.sp.SlotLabel(groups[g].Key) {
 				return false
@@ -165,8 +165,8 @@ func (p *packer) everywhere(s *shape.Shape, tier []snapshot.PoolIndex, later [][
 }
 
 // groupsOf returns the groups of a shape's own rules between domains.
-func groupsOf(r *topology.Rules) []int32 {
-	var out []int32
+func groupsOf(r *topology.Rules) []topology.DomainGroup {
+	var out []topology.DomainGroup
 	for _, s := range r.Spreads {
 		out = append(out, s.Group)
 	}

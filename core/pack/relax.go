@@ -16,16 +16,16 @@ import (
 // them. A kept preference is such a cap too, because each pod that has it goes only where it
 // holds.
 type relaxedGroups struct {
-	of   map[int32]int32
+	of   map[topology.HostGroup]int32
 	caps []int64
 }
 
 func relaxGroups(set *shape.Set, lots []Lot) relaxedGroups {
-	out := relaxedGroups{of: map[int32]int32{}}
-	count := map[int32]int64{}
-	limit := map[int32]int64{}
+	out := relaxedGroups{of: map[topology.HostGroup]int32{}}
+	count := map[topology.HostGroup]int64{}
+	limit := map[topology.HostGroup]int64{}
 	var total int64
-	var seen []int32
+	var seen []topology.HostGroup
 	for _, l := range lots {
 		total += int64(l.Count)
 		for _, c := range ownCaps(&set.Shapes[l.Shape]) {
@@ -46,8 +46,8 @@ func relaxGroups(set *shape.Set, lots []Lot) relaxedGroups {
 }
 
 // ownCaps returns the caps on groups that count the shape's own pods, the tightest of each group.
-func ownCaps(s *shape.Shape) []topology.Cap {
-	var out []topology.Cap
+func ownCaps(s *shape.Shape) []topology.Cap[topology.HostGroup] {
+	var out []topology.Cap[topology.HostGroup]
 	for _, c := range s.Rules.HostCaps {
 		if _, self := slices.BinarySearch(s.Rules.HostCounts, c.Group); !self {
 			continue

@@ -195,27 +195,8 @@ func (ids placeIDs) key(s *Shape) string {
 		}
 		put(int64(ids[p]))
 	}
-	for _, groups := range [][]int32{s.Rules.HostCounts, s.Rules.Counts} {
-		put(-1)
-		for _, g := range groups {
-			put(int64(g))
-		}
-	}
-	for _, caps := range [][]topology.Cap{s.Rules.HostCaps, s.Rules.Caps} {
-		put(-2)
-		for _, c := range caps {
-			put(int64(c.Group))
-			put(int64(c.Max))
-			put(flag(c.Soft))
-		}
-	}
-	for _, needs := range [][]topology.Need{s.Rules.HostNeeds, s.Rules.Needs} {
-		put(-3)
-		for _, n := range needs {
-			put(int64(n.Group))
-			put(flag(n.Soft))
-		}
-	}
+	putRules(put, s.Rules.HostCounts, s.Rules.HostCaps, s.Rules.HostNeeds)
+	putRules(put, s.Rules.Counts, s.Rules.Caps, s.Rules.Needs)
 	put(-4)
 	for _, sp := range s.Rules.Spreads {
 		put(int64(sp.Group))
@@ -231,6 +212,25 @@ func (ids placeIDs) key(s *Shape) string {
 		b = append(b, v.ID+"\x00"+v.Driver...)
 	}
 	return string(b)
+}
+
+// putRules writes the rules over the groups of one list.
+func putRules[G topology.HostGroup | topology.DomainGroup](put func(int64), counts []G, caps []topology.Cap[G], needs []topology.Need[G]) {
+	put(-1)
+	for _, g := range counts {
+		put(int64(g))
+	}
+	put(-2)
+	for _, c := range caps {
+		put(int64(c.Group))
+		put(int64(c.Max))
+		put(flag(c.Soft))
+	}
+	put(-3)
+	for _, n := range needs {
+		put(int64(n.Group))
+		put(flag(n.Soft))
+	}
 }
 
 func flag(b bool) int64 {

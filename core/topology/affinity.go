@@ -9,23 +9,25 @@ import (
 
 // Need says that the pod's domain must hold a pod of the group. Self is set when the
 // pod is one itself: the first such pod may then go anywhere.
-type Need struct {
-	Group int32
+type Need[G numbered] struct {
+	Group G
 	Self  bool
 	Soft  bool
 }
 
-func (o *Rules) keepTogether(g int32, key string, c *counted, soft bool) {
-	if key == feasible.HostnameKey {
-		o.HostNeeds = append(o.HostNeeds, Need{g, has(c.hosts, g), soft})
-	} else {
-		o.Needs = append(o.Needs, Need{g, has(c.domains, g), soft})
+func (o *Rules) keepTogether(r *Registry, with Group, c *counted, soft bool) {
+	if with.Key == feasible.HostnameKey {
+		g := r.hosts.id(with)
+		o.HostNeeds = append(o.HostNeeds, Need[HostGroup]{g, has(c.hosts, g), soft})
+		return
 	}
+	g := r.domains.id(with)
+	o.Needs = append(o.Needs, Need[DomainGroup]{g, has(c.domains, g), soft})
 }
 
 // partnerGroup is the group of the pods that are partners by one of the terms: as the
 // scheduler has it, such a pod matches all of the terms, not only that one.
-func (r *Registry) partnerGroup(terms []snapshot.AffinityTerm, i int) int32 {
+func partnerGroup(terms []snapshot.AffinityTerm, i int) Group {
 	joined := snapshot.AffinityTerm{Key: terms[i].Key, Namespaces: terms[i].Namespaces, Selector: terms[i].Selector}
 	for j := range terms {
 		if j != i {
@@ -33,7 +35,7 @@ func (r *Registry) partnerGroup(terms []snapshot.AffinityTerm, i int) int32 {
 			joined.Namespaces = inBoth(joined.Namespaces, terms[j].Namespaces)
 		}
 	}
-	return r.termGroup(&joined)
+	return termGroup(&joined)
 }
 
 func inBoth(a, b []string) []string {
@@ -47,8 +49,8 @@ func inBoth(a, b []string) []string {
 }
 
 // once keeps each need once, in order.
-func once(needs []Need) []Need {
-	var out []Need
+func once[G numbered](needs []Need[G]) []Need[G] {
+	var out []Need[G]
 	for _, n := range needs {
 		if !slices.Contains(out, n) {
 			out = append(out, n)
@@ -58,7 +60,7 @@ func once(needs []Need) []Need {
 }
 
 // met reports whether a domain has partners that do not wait for the pod itself.
-func (n Need) met(c Count, waiting int32) bool { return c.Lasting() > waiting }
+func (n Need[G]) met(c Count, waiting int32) bool { return c.Lasting() > waiting }
 
 // depend counts n pods of the shape that need partners of their own kind in the domain.
 func (a *Assigner) depend(i int, key, domain string, n int32) {
@@ -83,10 +85,10 @@ func (a *Assigner) lacksPartners(p Portion) bool {
 
 // hasPartnersIn reports whether the group has partners to give in every one of the domains: a
 // pod that does not need partners itself or, where all do, the whole group.
-func (a *Assigner) hasPartnersIn(g int32, domains []string) bool {
+func (a *Assigner) hasPartnersIn(g DomainGroup, domains []string) bool {
 	all := a.counts.Lasting(g)
 	strangers := slices.ContainsFunc(a.shapes, func(p Shape) bool {
-		return p.Count > 0 && has(p.Rules.Counts, g) && !slices.ContainsFunc(p.Rules.Needs, func(n Need) bool { return n.Group == g })
+		return p.Count > 0 && has(p.Rules.Counts, g) && !slices.ContainsFunc(p.Rules.Needs, func(n Need[DomainGroup]) bool { return n.Group == g })
 	})
 	for _, d := range domains {
 		c := a.counts.At(g, d)
@@ -116,7 +118,7 @@ func (a *Assigner) withPartners(i int, key string, domains []Domain) []string {
 
 // mutual counts the pods of the group in the domain that may be waiting, on their host, for
 // the very pods that would rely on them.
-func (a *Assigner) mutual(i int, g int32, domain string) (n int32) {
+func (a *Assigner) mutual(i int, g DomainGroup, domain string) (n int32) {
 	for _, j := range a.hostBound {
 		if j == i || !has(a.shapes[j].Rules.Counts, g) {
 			continue
@@ -130,32 +132,32 @@ func (a *Assigner) mutual(i int, g int32, domain string) (n int32) {
 
 // waitsOnHost reports whether pods of j may be waiting, on their host, for pods of i.
 func (a *Assigner) waitsOnHost(j, i int) bool {
-	return slices.ContainsFunc(a.shapes[j].Rules.HostNeeds, func(n Need) bool { return has(a.shapes[i].Rules.HostCounts, n.Group) })
+	return slices.ContainsFunc(a.shapes[j].Rules.HostNeeds, func(n Need[HostGroup]) bool { return has(a.shapes[i].Rules.HostCounts, n.Group) })
 }
 
 // preceded reports whether some other pod of the group that still wants a place can come
 // before the shape: then the group begins where that pod goes.
-func (a *Assigner) preceded(i int, g int32, left []int) bool {
-	wants := make([]Want, len(a.shapes))
+func (a *Assigner) preceded(i int, g DomainGroup, left []int) bool {
+	wants := make([]Want[DomainGroup], len(a.shapes))
 	for j := range a.shapes {
 		if left[j] > 0 || j == i {
 			wants[j] = a.shapes[j].Rules.DomainWant()
 		}
 	}
-	return Preceded(wants, func(g int32) bool { return !a.nowhere(g) }, i, g)
+	return Preceded(wants, func(g DomainGroup) bool { return !a.nowhere(g) }, i, g)
 }
 
 // mayBegin reports whether the shape can be its own partner. Several required terms are one
 // to the scheduler: partners by any of their keys forbid to begin anew.
-func (a *Assigner) mayBegin(i int, need Need) bool {
+func (a *Assigner) mayBegin(i int, need Need[DomainGroup]) bool {
 	if need.Soft {
 		return a.nowhere(need.Group)
 	}
-	return !slices.ContainsFunc(a.shapes[i].Rules.Needs, func(n Need) bool { return !n.Soft && !a.nowhere(n.Group) })
+	return !slices.ContainsFunc(a.shapes[i].Rules.Needs, func(n Need[DomainGroup]) bool { return !n.Soft && !a.nowhere(n.Group) })
 }
 
 // nowhere reports whether the group has no pod in any domain: as the scheduler sees it,
 // partnerPins elsewhere forbids to begin anew, even where the shape cannot go.
-func (a *Assigner) nowhere(g int32) bool {
+func (a *Assigner) nowhere(g DomainGroup) bool {
 	return !a.counts.Anywhere(g)
 }

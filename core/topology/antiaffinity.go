@@ -10,29 +10,31 @@ import (
 
 // Cap says that the pod's domain may hold at most Max pods of a group. A soft one is a
 // preference of the pod and does not keep later pods away.
-type Cap struct {
-	Group int32
+type Cap[G numbered] struct {
+	Group G
 	Max   int32
 	Soft  bool
 }
 
-func (o *Rules) keepApart(g int32, key string, c *counted, soft bool) {
-	if key == feasible.HostnameKey {
-		o.HostCaps = append(o.HostCaps, Cap{g, selfCount(c.hosts, g), soft})
-	} else {
-		o.Caps = append(o.Caps, Cap{g, selfCount(c.domains, g), soft})
+func (o *Rules) keepApart(r *Registry, of Group, c *counted, soft bool) {
+	if of.Key == feasible.HostnameKey {
+		g := r.hosts.id(of)
+		o.HostCaps = append(o.HostCaps, Cap[HostGroup]{g, selfCount(c.hosts, g), soft})
+		return
 	}
+	g := r.domains.id(of)
+	o.Caps = append(o.Caps, Cap[DomainGroup]{g, selfCount(c.domains, g), soft})
 }
 
 // tightest keeps one cap a group of either kind, sorted by group.
-func tightest(caps []Cap) []Cap {
-	slices.SortFunc(caps, func(a, b Cap) int {
+func tightest[G numbered](caps []Cap[G]) []Cap[G] {
+	slices.SortFunc(caps, func(a, b Cap[G]) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), compareBool(a.Soft, b.Soft), cmp.Compare(a.Max, b.Max))
 	})
-	return slices.CompactFunc(caps, func(a, b Cap) bool { return a.Group == b.Group && a.Soft == b.Soft })
+	return slices.CompactFunc(caps, func(a, b Cap[G]) bool { return a.Group == b.Group && a.Soft == b.Soft })
 }
 
-func (x Cap) admits(c Count, self int32) bool { return c.Total()+self <= x.Max }
+func (x Cap[G]) admits(c Count, self int32) bool { return c.Total()+self <= x.Max }
 
 // admitsOneMore reports whether the caps of the pods that are in the domain leave room for
 // one more of the group.

@@ -6,16 +6,16 @@ package topology
 // of them may be first, and the others follow it into its domain.
 
 // Want is what one kind of pods brings and needs, over groups of one numbering.
-type Want struct {
-	Counts []int32 // groups that count it, sorted
-	Needs  []Need
+type Want[G numbered] struct {
+	Counts []G // groups that count it, sorted
+	Needs  []Need[G]
 }
 
 // HostWant and DomainWant are the rules' wants on hosts and on other keys.
-func (r *Rules) HostWant() Want { return Want{r.HostCounts, r.HostNeeds} }
+func (r *Rules) HostWant() Want[HostGroup] { return Want[HostGroup]{r.HostCounts, r.HostNeeds} }
 
 // DomainWant is HostWant for keys other than hostname.
-func (r *Rules) DomainWant() Want { return Want{r.Counts, r.Needs} }
+func (r *Rules) DomainWant() Want[DomainGroup] { return Want[DomainGroup]{r.Counts, r.Needs} }
 
 // Anyone is passed to Arriving when no kind of pods is kept back.
 const Anyone = -1
@@ -23,11 +23,11 @@ const Anyone = -1
 // Arriving reports which kinds of pods can arrive, given the groups that have pods
 // already. A kind that is kept back does not arrive, and neither do those that would be in
 // its partners: only what can be there without it.
-func Arriving(wants []Want, running func(group int32) bool, keptBack int) []bool {
+func Arriving[G numbered](wants []Want[G], running func(group G) bool, keptBack int) []bool {
 	out := make([]bool, len(wants))
-	present := map[int32]bool{}
-	waitsFor := func(n Need) bool { return keptBack != Anyone && has(wants[keptBack].Counts, n.Group) }
-	met := func(n Need) bool {
+	present := map[G]bool{}
+	waitsFor := func(n Need[G]) bool { return keptBack != Anyone && has(wants[keptBack].Counts, n.Group) }
+	met := func(n Need[G]) bool {
 		return present[n.Group] || running(n.Group) || n.Self && !waitsFor(n)
 	}
 	for again := true; again; {
@@ -47,7 +47,7 @@ func Arriving(wants []Want, running func(group int32) bool, keptBack int) []bool
 
 // Preceded reports whether some other kind of pods that the group counts can arrive before
 // kind i and without it. Then i cannot be the group's first pod.
-func Preceded(wants []Want, running func(group int32) bool, i int, group int32) bool {
+func Preceded[G numbered](wants []Want[G], running func(group G) bool, i int, group G) bool {
 	var others []int
 	for j, w := range wants {
 		if j != i && has(w.Counts, group) {
@@ -66,7 +66,7 @@ func Preceded(wants []Want, running func(group int32) bool, i int, group int32) 
 	return false
 }
 
-func every(needs []Need, met func(Need) bool) bool {
+func every[G numbered](needs []Need[G], met func(Need[G]) bool) bool {
 	for _, n := range needs {
 		if !met(n) {
 			return false

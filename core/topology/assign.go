@@ -92,9 +92,9 @@ func NewAssigner(sp *feasible.Space, reg *Registry, atlas Atlas, shapes []Shape,
 
 func interestOf(counts Counts, shapes []Shape) interest {
 	out := interest{watched: make([]bool, len(counts)), needed: make([]bool, len(counts)), settled: make([]bool, len(counts))}
-	for g := range counts {
-		out.settled[g] = counts.Any(int32(g))
-		out.watched[g] = counts.Capped(int32(g))
+	for g := range DomainGroup(len(counts)) {
+		out.settled[g] = counts.Any(g)
+		out.watched[g] = counts.Capped(g)
 	}
 	for i := range shapes {
 		r := shapes[i].Rules
@@ -151,7 +151,7 @@ func (a *Assigner) leaders() []int {
 			rank[i] = 0
 		case len(r.Spreads) > 0:
 			rank[i] = 1
-		case slices.ContainsFunc(r.Counts, func(g int32) bool { return a.groups.watched[g] }):
+		case slices.ContainsFunc(r.Counts, func(g DomainGroup) bool { return a.groups.watched[g] }):
 			rank[i] = 2
 		default:
 			continue
@@ -196,7 +196,7 @@ func (a *Assigner) enter(i int, pins []Pin, n int32) {
 	}
 }
 
-func (a *Assigner) count(i int, g int32, domain string, n int32) {
+func (a *Assigner) count(i int, g DomainGroup, domain string, n int32) {
 	sure, possible := passes(a.reg.Groups()[g].Filter, a.shapes[i].Places)
 	switch {
 	case sure:

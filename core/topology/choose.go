@@ -69,10 +69,10 @@ func (a *Assigner) pin(i int, key string, pins []Pin) (Pin, reason.Reason) {
 // bound reports whether the shape has a rule of its own on the key.
 func (a *Assigner) bound(i int, key string) bool {
 	r := a.shapes[i].Rules
-	on := func(g int32) bool { return a.reg.Groups()[g].Key == key }
+	on := func(g DomainGroup) bool { return a.reg.Groups()[g].Key == key }
 	return slices.ContainsFunc(r.Spreads, func(s Spread) bool { return on(s.Group) }) ||
-		slices.ContainsFunc(r.Caps, func(c Cap) bool { return on(c.Group) }) ||
-		slices.ContainsFunc(r.Needs, func(n Need) bool { return on(n.Group) })
+		slices.ContainsFunc(r.Caps, func(c Cap[DomainGroup]) bool { return on(c.Group) }) ||
+		slices.ContainsFunc(r.Needs, func(n Need[DomainGroup]) bool { return on(n.Group) })
 }
 
 func (a *Assigner) best(i int, key string, pins []Pin) (string, reason.Reason) {

@@ -34,10 +34,10 @@ func NewCounts(groups int) Counts {
 }
 
 // At is what a domain holds of a group.
-func (c Counts) At(g int32, domain string) Count { return c[g][domain] }
+func (c Counts) At(g DomainGroup, domain string) Count { return c[g][domain] }
 
 // Add counts more pods of a group in a domain; what is negative is taken away.
-func (c Counts) Add(g int32, domain string, more Count) {
+func (c Counts) Add(g DomainGroup, domain string, more Count) {
 	have := c[g][domain]
 	have.Sure += more.Sure
 	have.Maybe += more.Maybe
@@ -48,7 +48,7 @@ func (c Counts) Add(g int32, domain string, more Count) {
 
 // Cap notes that a pod in the domain bears at most some pods of the group there. A cap stays
 // when its pod is taken away: rules that were kept once are kept.
-func (c Counts) Cap(g int32, domain string, most int32) {
+func (c Counts) Cap(g DomainGroup, domain string, most int32) {
 	have := c[g][domain]
 	if !have.capped || most < have.most {
 		have.capped, have.most = true, most
@@ -57,29 +57,29 @@ func (c Counts) Cap(g int32, domain string, most int32) {
 }
 
 // Any reports whether pods of the group are in some domain.
-func (c Counts) Any(g int32) bool {
+func (c Counts) Any(g DomainGroup) bool {
 	return c.some(g, func(x Count) bool { return x.Total() > 0 })
 }
 
 // Anywhere reports whether pods of the group will be in some domain for certain.
-func (c Counts) Anywhere(g int32) bool {
+func (c Counts) Anywhere(g DomainGroup) bool {
 	return c.some(g, func(x Count) bool { return x.Lasting() > 0 })
 }
 
 // Capped reports whether some pod has a cap on the group.
-func (c Counts) Capped(g int32) bool {
+func (c Counts) Capped(g DomainGroup) bool {
 	return c.some(g, func(x Count) bool { return x.capped })
 }
 
 // Lasting is how many pods of the group will be there for certain, in all domains.
-func (c Counts) Lasting(g int32) (n int32) {
+func (c Counts) Lasting(g DomainGroup) (n int32) {
 	for _, x := range c[g] { // in any order: it is a sum
 		n += x.Lasting()
 	}
 	return n
 }
 
-func (c Counts) some(g int32, holds func(Count) bool) bool {
+func (c Counts) some(g DomainGroup, holds func(Count) bool) bool {
 	for _, x := range c[g] { // in any order: one is enough
 		if holds(x) {
 			return true

@@ -22,11 +22,11 @@ type spreadDomains struct {
 // spreadOf is the spread of a shape that counts a group.
 type spreadOf struct {
 	shape int
-	group int32
+	group DomainGroup
 }
 
 // of lists, sorted, the domains that the shape's spread over the group looks at.
-func (d *spreadDomains) of(i int, g int32) []string {
+func (d *spreadDomains) of(i int, g DomainGroup) []string {
 	key := spreadOf{i, g}
 	if found, ok := d.known[key]; ok {
 		return found
@@ -46,7 +46,7 @@ func (d *spreadDomains) of(i int, g int32) []string {
 
 // lookedAt is where nodes count for the group's spread: by the pod's own rules for nodes,
 // without its volumes, or anywhere, as its policies say.
-func (d *spreadDomains) lookedAt(i int, g int32) []*feasible.Places {
+func (d *spreadDomains) lookedAt(i int, g DomainGroup) []*feasible.Places {
 	f := d.reg.Groups()[g].Filter
 	switch {
 	case f != nil && f.Affinity:
@@ -58,7 +58,7 @@ func (d *spreadDomains) lookedAt(i int, g int32) []*feasible.Places {
 }
 
 // add counts one more domain for all spreads over a group.
-func (d *spreadDomains) add(g int32, domain string) {
+func (d *spreadDomains) add(g DomainGroup, domain string) {
 	d.inherent[g][domain] = true
 	for i := range d.shapes {
 		delete(d.known, spreadOf{i, g})

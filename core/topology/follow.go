@@ -77,7 +77,7 @@ func (a *Assigner) followShape(i int, left []int, out *portions, begin bool) boo
 // counted reports whether some rule looks at the single domain of each of its pods.
 func (a *Assigner) counted(i int) bool {
 	r := a.shapes[i].Rules
-	return len(r.Spreads)+len(r.Caps) > 0 || slices.ContainsFunc(r.Counts, func(g int32) bool { return a.groups.watched[g] })
+	return len(r.Spreads)+len(r.Caps) > 0 || slices.ContainsFunc(r.Counts, func(g DomainGroup) bool { return a.groups.watched[g] })
 }
 
 func (a *Assigner) partnerPins(i int, left []int, out *portions, begin bool) ([]Pin, bool) {
@@ -175,7 +175,7 @@ func (a *Assigner) partners(i int, key, domain string, left []int) ([]int, bool)
 	return partners, true
 }
 
-func (a *Assigner) partner(i int, g int32, key, domain string, left []int) int {
+func (a *Assigner) partner(i int, g DomainGroup, key, domain string, left []int) int {
 	for j := range a.shapes {
 		if j == i || left[j] == 0 || a.waitsOnHost(j, i) || len(a.shapes[j].Rules.Needs) > 0 || !has(a.shapes[j].Rules.Counts, g) {
 			continue

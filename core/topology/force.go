@@ -47,7 +47,7 @@ func (a *Assigner) Forces(shape, count int) []Force {
 func over(n, by int) int { return (n + by - 1) / by }
 
 // alone reports whether the group surely counts all pods of the shape, and no others.
-func (a *Assigner) alone(shape int, g int32) bool {
+func (a *Assigner) alone(shape int, g DomainGroup) bool {
 	if a.groups.settled[g] {
 		return false
 	}

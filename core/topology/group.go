@@ -31,35 +31,44 @@ type Group struct {
 	Filter *Filter
 }
 
+// HostGroup is the place of a group over hostname in Registry.HostGroups.
+type HostGroup int32
+
+// DomainGroup is the place of a group over another key in Registry.Groups.
+type DomainGroup int32
+
+// numbered is the place of a group in one of the two lists.
+type numbered interface{ HostGroup | DomainGroup }
+
 // table numbers groups and finds those that count a pod.
-type table struct {
+type table[G numbered] struct {
 	Groups []Group
-	ids    map[string]int32
+	ids    map[string]G
 	// byLabel finds groups whose selector asks for one of some values of a label;
 	// others are tried one by one.
-	byLabel map[labelValue][]int32
-	others  []int32
+	byLabel map[labelValue][]G
+	others  []G
 }
 
 type labelValue struct{ key, value string }
 
-func newTable() table {
-	return table{ids: map[string]int32{}, byLabel: map[labelValue][]int32{}}
+func newTable[G numbered]() table[G] {
+	return table[G]{ids: map[string]G{}, byLabel: map[labelValue][]G{}}
 }
 
-func (t *table) id(g Group) int32 {
+func (t *table[G]) id(g Group) G {
 	key := g.text()
 	if id, ok := t.ids[key]; ok {
 		return id
 	}
-	id := int32(len(t.Groups))
+	id := G(len(t.Groups))
 	t.ids[key] = id
 	t.Groups = append(t.Groups, g)
 	t.index(id, g.Selector)
 	return id
 }
 
-func (t *table) index(id int32, s model.Selector) {
+func (t *table[G]) index(id G, s model.Selector) {
 	for _, e := range s.Expressions {
 		if e.Operator == "In" {
 			for _, v := range e.Values {
@@ -74,9 +83,9 @@ func (t *table) index(id int32, s model.Selector) {
 }
 
 // counting lists, ascending, the groups that count pods of the template.
-func (t *table) counting(tpl *snapshot.Template) []int32 {
-	var out []int32
-	try := func(ids []int32) {
+func (t *table[G]) counting(tpl *snapshot.Template) []G {
+	var out []G
+	try := func(ids []G) {
 		for _, id := range ids {
 			if t.Groups[id].Counts(tpl.Namespace, tpl.Labels) {
 				out = append(out, id)

@@ -11,7 +11,7 @@ import (
 // do not count before they are there, so that no pod is held up by a pool that may never
 // launch; once one is planned, its domain counts.
 type Outlook struct {
-	Group int32
+	Group DomainGroup
 	Key   string
 	// Domains that count already, sorted.
 	Domains []string
@@ -33,7 +33,7 @@ func (o *Outlook) Knows(domain string) bool {
 // Outlooks lists the spreads that look further than their pods may go.
 func (a *Assigner) Outlooks() []Outlook {
 	var out []Outlook
-	seen := map[int32]bool{}
+	seen := map[DomainGroup]bool{}
 	for i := range a.shapes {
 		for _, s := range a.shapes[i].Rules.Spreads {
 			g := &a.reg.Groups()[s.Group]
@@ -48,4 +48,4 @@ func (a *Assigner) Outlooks() []Outlook {
 }
 
 // Appear counts a domain that a planned node opens.
-func (a *Assigner) Appear(group int32, domain string) { a.domains.add(group, domain) }
+func (a *Assigner) Appear(group DomainGroup, domain string) { a.domains.add(group, domain) }

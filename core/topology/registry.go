@@ -7,20 +7,21 @@ import (
 
 // Registry numbers the groups of one decision.
 type Registry struct {
-	hosts   table
-	domains table
+	hosts   table[HostGroup]
+	domains table[DomainGroup]
 	counts  map[*snapshot.Template]*counted
 }
 
 // counted is what is found out about a template once.
 type counted struct {
-	hosts, domains []int32 // groups that count it
-	bound          *Rules  // of its running pods, nil until asked for
+	hosts   []HostGroup // groups that count it
+	domains []DomainGroup
+	bound   *Rules // of its running pods, nil until asked for
 }
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{hosts: newTable(), domains: newTable(), counts: map[*snapshot.Template]*counted{}}
+	return &Registry{hosts: newTable[HostGroup](), domains: newTable[DomainGroup](), counts: map[*snapshot.Template]*counted{}}
 }
 
 // HostGroups and Groups are the numbered groups.
@@ -33,24 +34,29 @@ func (r *Registry) Groups() []Group { return r.domains.Groups }
 // entered before Rules is asked for any.
 func (r *Registry) Enter(t *snapshot.Template, v *feasible.Variant, node Node) {
 	for i := range v.Spreads {
-		r.spreadGroup(t, &v.Spreads[i], node)
+		r.enter(v.Spreads[i].Key, spreadGroup(t, &v.Spreads[i], node))
 	}
 	for _, terms := range [][]snapshot.AffinityTerm{v.AntiAffinity, v.SoftAntiAffinity, v.SoftAffinity} {
 		for i := range terms {
-			r.termGroup(&terms[i])
+			r.enter(terms[i].Key, termGroup(&terms[i]))
 		}
 	}
 	for i := range v.Affinity {
-		r.partnerGroup(v.Affinity, i)
+		r.enter(v.Affinity[i].Key, partnerGroup(v.Affinity, i))
 	}
 }
 
-func (r *Registry) termGroup(term *snapshot.AffinityTerm) int32 {
-	g := Group{Key: term.Key, Namespaces: term.Namespaces, Selector: term.Selector}
-	if term.Key == feasible.HostnameKey {
-		return r.hosts.id(g)
+// enter numbers a group.
+func (r *Registry) enter(key string, g Group) {
+	if key == feasible.HostnameKey {
+		r.hosts.id(g)
+	} else {
+		r.domains.id(g)
 	}
-	return r.domains.id(g)
+}
+
+func termGroup(term *snapshot.AffinityTerm) Group {
+	return Group{Key: term.Key, Namespaces: term.Namespaces, Selector: term.Selector}
 }
 
 // Rules gives the rules of a variant by group number.
@@ -59,11 +65,11 @@ func (r *Registry) Rules(t *snapshot.Template, v *feasible.Variant, node Node) R
 	out := Rules{HostCounts: c.hosts, Counts: c.domains}
 	for i := range v.Spreads {
 		s := &v.Spreads[i]
-		g := r.spreadGroup(t, s, node)
 		if s.Key == feasible.HostnameKey {
-			out.HostCaps = append(out.HostCaps, Cap{g, s.MaxSkew, s.Soft})
+			out.HostCaps = append(out.HostCaps, Cap[HostGroup]{r.hosts.id(spreadGroup(t, s, node)), s.MaxSkew, s.Soft})
 			continue
 		}
+		g := r.domains.id(spreadGroup(t, s, node))
 		out.Spreads = append(out.Spreads, Spread{Group: g, MaxSkew: s.MaxSkew, MinDomains: s.MinDomains, Self: has(c.domains, g), Soft: s.Soft})
 	}
 	out.addTerms(r, v, c)
@@ -74,16 +80,16 @@ func (r *Registry) Rules(t *snapshot.Template, v *feasible.Variant, node Node) R
 
 func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c *counted) {
 	for i := range v.AntiAffinity {
-		o.keepApart(r.termGroup(&v.AntiAffinity[i]), v.AntiAffinity[i].Key, c, false)
+		o.keepApart(r, termGroup(&v.AntiAffinity[i]), c, false)
 	}
 	for i := range v.SoftAntiAffinity {
-		o.keepApart(r.termGroup(&v.SoftAntiAffinity[i]), v.SoftAntiAffinity[i].Key, c, true)
+		o.keepApart(r, termGroup(&v.SoftAntiAffinity[i]), c, true)
 	}
 	for i := range v.Affinity {
-		o.keepTogether(r.partnerGroup(v.Affinity, i), v.Affinity[i].Key, c, false)
+		o.keepTogether(r, partnerGroup(v.Affinity, i), c, false)
 	}
 	for i := range v.SoftAffinity {
-		o.keepTogether(r.termGroup(&v.SoftAffinity[i]), v.SoftAffinity[i].Key, c, true)
+		o.keepTogether(r, termGroup(&v.SoftAffinity[i]), c, true)
 	}
 }
 
@@ -102,7 +108,7 @@ func (r *Registry) Bound(t *snapshot.Template) *Rules {
 // EnterBound numbers the groups of a running pod's anti-affinity.
 func (r *Registry) EnterBound(t *snapshot.Template) {
 	for i := range t.AntiAffinity {
-		r.termGroup(&t.AntiAffinity[i])
+		r.enter(t.AntiAffinity[i].Key, termGroup(&t.AntiAffinity[i]))
 	}
 }
 

@@ -6,14 +6,14 @@ import "slices"
 type Rules struct {
 	// HostCounts are the host groups that count the pod. HostCaps bound what its node
 	// may hold of a group, itself included; HostNeeds ask for partners.
-	HostCounts []int32
-	HostCaps   []Cap
-	HostNeeds  []Need
+	HostCounts []HostGroup
+	HostCaps   []Cap[HostGroup]
+	HostNeeds  []Need[HostGroup]
 	// The same over other keys, by domain group.
-	Counts  []int32
+	Counts  []DomainGroup
 	Spreads []Spread
-	Caps    []Cap
-	Needs   []Need
+	Caps    []Cap[DomainGroup]
+	Needs   []Need[DomainGroup]
 }
 
 // Free reports whether no rule between pods concerns the pod.
@@ -21,12 +21,12 @@ func (r *Rules) Free() bool {
 	return len(r.HostCounts)+len(r.HostCaps)+len(r.HostNeeds)+len(r.Counts)+len(r.Spreads)+len(r.Caps)+len(r.Needs) == 0
 }
 
-func has(sorted []int32, g int32) bool {
+func has[G numbered](sorted []G, g G) bool {
 	_, ok := slices.BinarySearch(sorted, g)
 	return ok
 }
 
-func selfCount(sorted []int32, g int32) int32 {
+func selfCount[G numbered](sorted []G, g G) int32 {
 	if has(sorted, g) {
 		return 1
 	}

@@ -8,22 +8,22 @@ import (
 
 // Spread is a topology spread constraint on a key other than hostname.
 type Spread struct {
-	Group      int32
+	Group      DomainGroup
 	MaxSkew    int32
 	MinDomains int32
 	Self       bool
 	Soft       bool
 }
 
-func (r *Registry) spreadGroup(t *snapshot.Template, s *snapshot.Spread, node Node) int32 {
+func spreadGroup(t *snapshot.Template, s *snapshot.Spread, node Node) Group {
 	g := Group{Key: s.Key, Namespaces: []string{t.Namespace}, Selector: s.Selector}
 	if s.Key == feasible.HostnameKey {
-		return r.hosts.id(g)
+		return g
 	}
 	if !s.IgnoreNodeAffinity || s.HonorTaints || node.Several {
 		g.Filter = &Filter{Of: node, Affinity: !s.IgnoreNodeAffinity, Taints: s.HonorTaints}
 	}
-	return r.domains.id(g)
+	return g
 }
 
 // skewWith is the skew of a domain with one more of the spread's own pods, where low is the
@@ -108,7 +108,7 @@ type spreadIn struct {
 }
 
 type watchedDomain struct {
-	group  int32
+	group  DomainGroup
 	domain string
 }
 

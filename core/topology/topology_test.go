@@ -237,7 +237,7 @@ func TestWithdrawUndoesAssign(t *testing.T) {
 	}
 	for g := range a.counts {
 		for _, d := range []string{"a", "b"} {
-			if n := a.counts.At(int32(g), d).Total(); n != 0 {
+			if n := a.counts.At(DomainGroup(g), d).Total(); n != 0 {
 				t.Errorf("group %d still counts %d in %s", g, n, d)
 			}
 		}

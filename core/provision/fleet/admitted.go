@@ -11,7 +11,7 @@ import (
 
 // isBound reports whether something that a forecast ignores decides where a pod may be.
 func isBound(s *shape.Shape) bool {
-	return len(s.Ports) > 0 || slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need) bool { return !n.Soft })
+	return len(s.Ports) > 0 || slices.ContainsFunc(s.Rules.HostNeeds, func(n topology.Need[topology.HostGroup]) bool { return !n.Soft })
 }
 
 // admitted reports whether a pod may be on a site, its room aside.
@@ -103,7 +103,7 @@ func (f *Forecast) sameDomains(s *shape.Shape, a, b int) bool {
 	if a == b || f.free || s.Rules.Free() {
 		return true
 	}
-	other := func(g int32) bool {
+	other := func(g topology.DomainGroup) bool {
 		key := f.set.Registry.Groups()[g].Key
 		x, _ := f.fleet.sp.ClassLabel(a, key)
 		y, _ := f.fleet.sp.ClassLabel(b, key)
@@ -112,13 +112,13 @@ func (f *Forecast) sameDomains(s *shape.Shape, a, b int) bool {
 	r := &s.Rules
 	return !slices.ContainsFunc(r.Counts, other) &&
 		!slices.ContainsFunc(r.Spreads, func(s topology.Spread) bool { return !s.Soft && other(s.Group) }) &&
-		!slices.ContainsFunc(r.Caps, func(c topology.Cap) bool { return !c.Soft && other(c.Group) }) &&
-		!slices.ContainsFunc(r.Needs, func(n topology.Need) bool { return !n.Soft && other(n.Group) })
+		!slices.ContainsFunc(r.Caps, func(c topology.Cap[topology.DomainGroup]) bool { return !c.Soft && other(c.Group) }) &&
+		!slices.ContainsFunc(r.Needs, func(n topology.Need[topology.DomainGroup]) bool { return !n.Soft && other(n.Group) })
 }
 
 // hostRules reports whether the rules of a node's pods and of the pod allow each other.
 func hostRules(s *shape.Shape, at *site) bool {
-	counted := func(g int32) bool { return slices.Contains(s.Rules.HostCounts, g) }
+	counted := func(g topology.HostGroup) bool { return slices.Contains(s.Rules.HostCounts, g) }
 	for _, c := range s.Rules.HostCaps {
 		held := at.groups[c.Group]
 		if counted(c.Group) {

@@ -50,7 +50,7 @@ type facts struct {
 	ruled     []bool           // by template: some rule between pods looks at it, or it at others
 	ties      []ties           // by template
 	set       *shape.Set       // of one pod of each template
-	component []int32          // by template: those of one component are what its rules may speak about; -1 without rules
+	component []Component      // by template: those of one component are what its rules may speak about
 	alike     []string         // by pool: what it sells, empty where limits make it differ from others
 	first     map[snapshot.TemplateIndex]wishFor
 	whys      map[why]reason.Refusal

@@ -69,7 +69,7 @@ type site struct {
 	attach []model.Amount                   // what is left of each driver's volumes; nil is without limit
 	pods   map[snapshot.TemplateIndex]int64 // by template
 	kinds  map[kindIndex]int64              // pods by kind
-	groups map[int32]int64                  // pods by host group
+	groups map[topology.HostGroup]int64     // pods by host group
 	bound  []*topology.Rules                // of pods that keep others away
 }
 
@@ -135,7 +135,7 @@ func (f *Forecast) newSite(class int, zone string, room, size []int64) site {
 		number = zoneIndex(len(f.zones))
 		f.zones[zone] = number
 	}
-	return site{class: class, zone: number, room: slices.Clone(room), size: size, pods: map[snapshot.TemplateIndex]int64{}, kinds: map[kindIndex]int64{}, groups: map[int32]int64{}}
+	return site{class: class, zone: number, room: slices.Clone(room), size: size, pods: map[snapshot.TemplateIndex]int64{}, kinds: map[kindIndex]int64{}, groups: map[topology.HostGroup]int64{}}
 }
 
 // Try places the pods of an answer, and returns those that find no room in the worst of orders, and the best

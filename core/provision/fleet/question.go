@@ -178,7 +178,7 @@ func (f *Fleet) among(q *Question) *feasible.Space {
 		}
 	}
 	if slices.ContainsFunc(q.Pods, f.Ruled) {
-		matter := map[int32]bool{}
+		matter := map[Component]bool{}
 		for _, p := range q.Pods {
 			matter[f.component[f.Snapshot.Pods[p].Template]] = true
 		}
@@ -198,13 +198,13 @@ func (f *Fleet) among(q *Question) *feasible.Space {
 
 // keepComponents leaves a host the pods that rules of some components may speak about, and
 // reports whether there are any. Pods that move are on no host: a virtual pod may be asked about while its node stays.
-func (f *Fleet) keepComponents(h *feasible.Host, matter map[int32]bool, moved map[snapshot.PodIndex]bool) bool {
+func (f *Fleet) keepComponents(h *feasible.Host, matter map[Component]bool, moved map[snapshot.PodIndex]bool) bool {
 	var kept []snapshot.PodIndex
 	for _, p := range h.Bound {
 		if moved[p] {
 			continue
 		}
-		if c := f.component[f.Snapshot.Pods[p].Template]; c >= 0 && matter[c] {
+		if c := f.component[f.Snapshot.Pods[p].Template]; c != NoComponent && matter[c] {
 			kept = append(kept, p)
 		}
 	}

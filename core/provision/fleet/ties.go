@@ -14,7 +14,7 @@ import (
 func (f *Fleet) findRuled() {
 	f.ruled = make([]bool, len(f.Snapshot.Templates))
 	f.ties = make([]ties, len(f.Snapshot.Templates))
-	f.component = make([]int32, len(f.Snapshot.Templates))
+	f.component = make([]Component, len(f.Snapshot.Templates))
 	var components components
 	wishes := make([]shape.Wish, 0, len(f.Snapshot.Templates))
 	for _, pod := range f.models() {
@@ -50,54 +50,74 @@ func (f *Fleet) findRuled() {
 }
 
 // ties are the groups of pods that rules of a template ask for, and those that count it.
-// Groups of nodes have negative numbers.
-type ties struct{ asks, counts []int32 }
+type ties struct{ asks, counts []Aspect }
+
+// Aspect is a group of pods, and what a rule asks of it.
+type Aspect struct {
+	about aspect
+	group int32 // of one of the two lists of groups
+}
+
+// aspect is what a rule looks at.
+type aspect int8
+
+const (
+	inDomains aspect = iota // in which domains the group's pods are
+	onHost                  // whether some of them are on the same node
+	beside                  // how many of them one node may hold
+)
+
+func inDomainsOf(g topology.DomainGroup) Aspect { return Aspect{inDomains, int32(g)} }
+
+func onHostOf(g topology.HostGroup) Aspect { return Aspect{onHost, int32(g)} }
+
+func besideOf(g topology.HostGroup) Aspect { return Aspect{beside, int32(g)} }
 
 func tiesOf(r *topology.Rules) ties {
 	var out ties
 	for _, s := range r.Spreads {
 		if !s.Soft {
-			out.asks = append(out.asks, s.Group)
+			out.asks = append(out.asks, inDomainsOf(s.Group))
 		}
 	}
 	for _, n := range r.Needs {
 		if !n.Soft {
-			out.asks = append(out.asks, n.Group)
+			out.asks = append(out.asks, inDomainsOf(n.Group))
 		}
 	}
 	for _, n := range r.HostNeeds {
 		if !n.Soft {
-			out.asks = append(out.asks, -1-n.Group)
+			out.asks = append(out.asks, onHostOf(n.Group))
 		}
 	}
-	out.counts = slices.Clone(r.Counts)
+	for _, g := range r.Counts {
+		out.counts = append(out.counts, inDomainsOf(g))
+	}
 	for _, g := range r.HostCounts {
-		out.counts = append(out.counts, -1-g)
-		if !slices.ContainsFunc(r.HostCaps, func(c topology.Cap) bool { return c.Group == g && !c.Soft }) {
-			out.counts = append(out.counts, hostOffset+g) // it would join without asking
+		out.counts = append(out.counts, onHostOf(g))
+		if !slices.ContainsFunc(r.HostCaps, func(c topology.Cap[topology.HostGroup]) bool { return c.Group == g && !c.Soft }) {
+			out.counts = append(out.counts, besideOf(g)) // it would join without asking
 		}
 	}
 	for _, c := range r.HostCaps {
 		if !c.Soft {
-			out.asks = append(out.asks, hostOffset+c.Group)
+			out.asks = append(out.asks, besideOf(c.Group))
 		}
 	}
 	return out
 }
 
-// hostOffset is added to the groups of nodes to say how many pods of them one node may hold.
-const hostOffset = int32(1) << 20
-
 // Asks are the groups of pods whose whereabouts decide where the pod may be, and which may
 // not leave once it has moved: spreads and partners.
-func (f *Fleet) Asks(p snapshot.PodIndex) []int32 { return f.ties[f.Snapshot.Pods[p].Template].asks }
+func (f *Fleet) Asks(p snapshot.PodIndex) []Aspect { return f.ties[f.Snapshot.Pods[p].Template].asks }
 
-// Component is the number of the pods that rules which concern the pod may speak about; -1
-// without such rules.
-func (f *Fleet) Component(p snapshot.PodIndex) int32 { return f.component[f.Snapshot.Pods[p].Template] }
+// Component is of the pods that rules which concern the pod may speak about.
+func (f *Fleet) Component(p snapshot.PodIndex) Component {
+	return f.component[f.Snapshot.Pods[p].Template]
+}
 
 // Counts are the groups that count the pod.
-func (f *Fleet) Counts(p snapshot.PodIndex) []int32 {
+func (f *Fleet) Counts(p snapshot.PodIndex) []Aspect {
 	return f.ties[f.Snapshot.Pods[p].Template].counts
 }
 

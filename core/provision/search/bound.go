@@ -25,7 +25,7 @@ func (d *Search) LowerBound(a *Draft) model.Money {
 // pods that need each other are packed as a unit, and not every way of it is tried.
 func (a *Draft) mayHavePlace() bool {
 	for i := range a.Set.Shapes {
-		hard := func(n topology.Need) bool { return !n.Soft }
+		hard := func(n topology.Need[topology.HostGroup]) bool { return !n.Soft }
 		if a.Left[i] > 0 && slices.ContainsFunc(a.Set.Shapes[i].Rules.HostNeeds, hard) && a.packer.MayArrive(i) {
 			return true
 		}
