@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"tenon/core/decide"
+	"tenon/core/order"
 	"tenon/core/rulecost"
 	"tenon/core/snapshot"
 	"tenon/internal/journal"
@@ -22,6 +24,8 @@ type assessment struct {
 	// Bound is proven about the price an hour of every such fleet. None is proven while pods have no place in it.
 	Bound    float64 `json:"bound"`
 	Unplaced int     `json:"unplaced"`
+	// Pools have a bound each, those with the most nodes.
+	Pools []poolBound `json:"pools"`
 	// Rules are what single rules cost, the dearest first. Unexamined are those for which no effort was left.
 	Rules      []ruleCost `json:"rules"`
 	Unexamined int        `json:"unexamined"`
@@ -34,6 +38,14 @@ type ruleCost struct {
 	Price float64 `json:"price"` // an hour
 	// Pods have no place because of it.
 	Pods int `json:"pods"`
+}
+
+// poolBound is proven about the price an hour of all new nodes that could take the pods of a pool's nodes, and those
+// that wait, while the nodes of other pools stay.
+type poolBound struct {
+	Name     string  `json:"name"`
+	Bound    float64 `json:"bound"`
+	Unplaced int     `json:"unplaced"`
 }
 
 // assessments keeps the last one. A new one is made at the earliest after assessEvery, and after restShare times
@@ -49,6 +61,7 @@ const (
 	restShare   = 100
 	ruleEffort  = rulecost.FullEffort / 4
 	mostRules   = 20
+	mostPools   = 20
 )
 
 // assess serves the assessment of the newest snapshot, or the last one while no new one is due.
@@ -82,10 +95,32 @@ func assessmentOf(s *snapshot.Snapshot) assessment {
 	if out.Unplaced = len(decided.Plan.Unplaced); out.Unplaced == 0 {
 		out.Bound = decided.Plan.Cost.LowerBound.Float()
 	}
+	out.Pools = poolBounds(s)
 	report := rulecost.Of(anew, &decided.Plan, rulecost.Budget{Steps: ruleEffort})
 	out.Unexamined = report.Unexamined
 	for _, c := range report.Costs[:min(len(report.Costs), mostRules)] {
 		out.Rules = append(out.Rules, ruleCost{c.Rule.Text(), c.Savings.Float(), c.Places})
+	}
+	return out
+}
+
+func poolBounds(s *snapshot.Snapshot) []poolBound {
+	nodes := map[string]int{}
+	for i := range s.Nodes {
+		if name := s.Nodes[i].Pool; name != "" {
+			nodes[name]++
+		}
+	}
+	names := order.Keys(nodes)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(nodes[b], nodes[a]) })
+	out := []poolBound{}
+	for _, name := range names[:min(len(names), mostPools)] {
+		decided := decide.Decide(whatif.AnewPool(s, name), decide.Budget{Unadvised: true})
+		bound := poolBound{Name: name, Unplaced: len(decided.Plan.Unplaced)}
+		if bound.Unplaced == 0 {
+			bound.Bound = decided.Plan.Cost.LowerBound.Float()
+		}
+		out = append(out, bound)
 	}
 	return out
 }

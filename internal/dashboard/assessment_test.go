@@ -64,13 +64,19 @@ func TestTheFleetIsAssessed(t *testing.T) {
 // TestFleetsHaveABound checks that the bound is told of a fleet whose pods have places in one that is bought anew.
 func TestFleetsHaveABound(t *testing.T) {
 	t.Parallel()
-	bounds := 0
+	bounds, ofPools := 0, 0
 	for seed := range uint64(8) {
-		if assessmentOf(randomcluster.Fleet(seed, 3).Snapshot()).Bound > 0 {
+		made := assessmentOf(randomcluster.Fleet(seed, 3).Snapshot())
+		if made.Bound > 0 {
 			bounds++
 		}
+		for _, p := range made.Pools {
+			if p.Bound > 0 {
+				ofPools++
+			}
+		}
 	}
-	if bounds == 0 {
-		t.Error("no fleet has a bound")
+	if bounds == 0 || ofPools == 0 {
+		t.Errorf("%d fleets and %d pools have a bound", bounds, ofPools)
 	}
 }

@@ -29,6 +29,8 @@ type Options struct {
 	// Fleet returns the newest picture, and Problems returns what could not be read.
 	Fleet    func() *view.Fleet
 	Problems func() []string
+	// Details returns what is shown of one object at a time, and false if there is none; nil knows no object.
+	Details func(kind, name string, at time.Time) (view.Details, bool)
 	// Journal has the decisions; nil if there is none.
 	Journal journal.Source
 	// Try answers what-if questions about the newest snapshot of the journal; nil answers none.
@@ -70,6 +72,7 @@ func (d *Dashboard) Handler() http.Handler {
 	mux.Handle("GET /", http.FileServerFS(pages))
 	mux.HandleFunc("GET /api/fleet", d.fleet)
 	mux.HandleFunc("GET /api/stream", d.stream)
+	mux.HandleFunc("GET /api/details/{kind}/{name}", d.details)
 	mux.HandleFunc("GET /api/decisions", d.listDecisions)
 	mux.HandleFunc("GET /api/decisions/{id}", d.oneDecision)
 	mux.HandleFunc("GET /api/decisions/{id}/snapshot", d.decisionSnapshot)
@@ -144,6 +147,17 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 
 func (d *Dashboard) fleet(w http.ResponseWriter, _ *http.Request) {
 	answer(w, d.update(nil, d.options.Fleet()))
+}
+
+// details serves what is known of one object, null if there is none: pages are open whose object is gone.
+func (d *Dashboard) details(w http.ResponseWriter, r *http.Request) {
+	if d.options.Details != nil {
+		if found, ok := d.options.Details(r.PathValue("kind"), r.PathValue("name"), d.options.Clock()); ok {
+			answer(w, found)
+			return
+		}
+	}
+	answer(w, nil)
 }
 
 // tick is how often a stream looks for changes, and beat how often it signals that it is alive.

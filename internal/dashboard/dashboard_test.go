@@ -81,6 +81,27 @@ func TestRequestsAreGuarded(t *testing.T) {
 	}
 }
 
+// TestObjectsHaveDetails checks that an object is described by its kind and name, and that null is said of others.
+func TestObjectsHaveDetails(t *testing.T) {
+	t.Parallel()
+	state := view.NewState(nil)
+	put(state, "a")
+	d := New(Options{Fleet: state.Fleet, Details: state.Details, Problems: func() []string { return nil }, Clock: noon})
+	for path, want := range map[string]string{
+		"Node/a":   `{"kind":"Node","name":"a","sections":[{"title":"Labels","facts":[{"name":"eks-node-viewer/instance-price","value":"0.5"}]}],"conditions":[]}`,
+		"Node/b":   "null",
+		"Secret/a": "null",
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/api/details/"+path, nil)
+		r.Host = "localhost"
+		w := httptest.NewRecorder()
+		d.Handler().ServeHTTP(w, r)
+		if got := strings.TrimSpace(w.Body.String()); got != want || w.Code != http.StatusOK {
+			t.Errorf("%s: status %d, %s", path, w.Code, got)
+		}
+	}
+}
+
 // TestStreamsSendWhatChanges checks that a browser gets the whole picture, and then only the changed
 // nodes.
 func TestStreamsSendWhatChanges(t *testing.T) {

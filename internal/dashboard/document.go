@@ -43,6 +43,8 @@ type total struct {
 type pool struct {
 	Name    string       `json:"name"`
 	Kind    string       `json:"kind"`
+	Object  string       `json:"object"`
+	Class   string       `json:"class"`
 	Total   total        `json:"total"`
 	Limits  []limit      `json:"limits"`
 	Moves   moves        `json:"moves"`
@@ -186,17 +188,13 @@ func memory(all ...model.Resources) (out [3]float64) {
 }
 
 func poolOf(p *view.Pool) pool {
-	out := pool{Name: p.Name, Kind: p.Kind, Total: totalOf(&p.Total), Limits: []limit{}, Notices: noticesOf(p.Notices), Moves: moves{p.Savings.Moves, p.Savings.Predicted.Float(), p.Savings.Realised.Float()}}
+	out := pool{Name: p.Name, Kind: p.Kind, Object: p.Object, Class: p.Class, Total: totalOf(&p.Total), Limits: []limit{}, Notices: noticesOf(p.Notices), Moves: moves{p.Savings.Moves, p.Savings.Predicted.Float(), p.Savings.Realised.Float()}}
 	for _, l := range p.Limits {
-		have := p.Total.Allocatable.Get(l.Name)
-		if l.Name == "nodes" {
-			have = int64(p.Total.Nodes)
-		}
 		unit := 1.0
 		if l.Name == "cpu" {
 			unit = 1000
 		}
-		out.Limits = append(out.Limits, limit{l.Name, float64(have) / unit, float64(l.Value) / unit})
+		out.Limits = append(out.Limits, limit{l.Name, float64(p.Limited(l.Name)) / unit, float64(l.Value) / unit})
 	}
 	return out
 }

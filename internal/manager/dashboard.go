@@ -65,7 +65,7 @@ func (p *pages) Start(ctx context.Context) error {
 		return err
 	}
 	p.watched = watched
-	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Token: p.token, Try: p.try, Clock: p.clock.Now}
+	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Details: watched.State.Details, Token: p.token, Try: p.try, Clock: p.clock.Now}
 	if p.journal != nil {
 		options.Journal = p.journal
 	}

@@ -15,6 +15,10 @@ import (
 func (s *State) Fleet() *Fleet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.picture()
+}
+
+func (s *State) picture() *Fleet {
 	if s.made != nil && s.made.Revision == s.revision {
 		return s.made
 	}

@@ -118,6 +118,7 @@ func join(node, claim *Node) *Node {
 	n := *node
 	n.Claim, n.Verdict, n.recorded = claim.Claim, claim.Verdict, claim.recorded
 	n.Going = cmp.Or(claim.Going, node.Going)
+	n.Instance = cmp.Or(n.Instance, claim.Instance)
 	n.CapacityType, n.Type = cmp.Or(n.CapacityType, claim.CapacityType), cmp.Or(n.Type, claim.Type)
 	n.Pool, n.PoolKind = cmp.Or(n.Pool, claim.Pool), cmp.Or(n.PoolKind, claim.PoolKind)
 	switch claim.Phase {
@@ -175,7 +176,10 @@ var informs = []string{
 
 func poolOf(o *karpenterv1.NodePool) *Pool {
 	account := savings.Of(o)
-	p := &Pool{Name: o.Name, Kind: "NodePool", Savings: Savings{account.Moves, account.Predicted, account.Realised}}
+	p := &Pool{Name: o.Name, Kind: "NodePool", Object: o.Name, Has: ingest.Resources(o.Status.Resources), Savings: Savings{account.Moves, account.Predicted, account.Realised}}
+	if class := o.Spec.Template.Spec.NodeClassRef; class != nil {
+		p.Class = class.Kind + "/" + class.Name
+	}
 	limits := ingest.Resources(corev1.ResourceList(o.Spec.Limits))
 	for _, name := range order.Keys(o.Spec.Limits) {
 		p.Limits = append(p.Limits, model.Amount{Name: string(name), Value: limits.Get(string(name))})
@@ -194,7 +198,7 @@ func poolOf(o *karpenterv1.NodePool) *Pool {
 // poolOfGroup returns a node group as a pool. Nodes name their group in a label, which the group's template has too, so that
 // the nodes are found under the name that the label gives.
 func poolOfGroup(o *tenonv1alpha1.NodeGroup) *Pool {
-	p := &Pool{Name: o.Spec.GroupName, Kind: "node group"}
+	p := &Pool{Name: o.Spec.GroupName, Kind: "node group", Object: o.Name}
 	if t := o.Status.Template; t != nil {
 		if name, kind := groupOf(t.Labels); name != "" {
 			p.Name, p.Kind = name, kind

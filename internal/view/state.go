@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/catalog"
@@ -37,6 +38,8 @@ type State struct {
 	// told holds what events said about pods, by pod, and log holds the events about nodes.
 	told map[string]told
 	log  map[string]Notice
+	// details are what the pages of single objects show, by kind and name.
+	details map[string]*Details
 }
 
 // told holds the newest event about a pod from the node autoscaler, and the newest one from the
@@ -47,7 +50,7 @@ type told struct{ ours, theirs Notice }
 func NewState(prices Prices) *State {
 	return &State{
 		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, groups: map[string]*Pool{}, pods: map[string]*Pod{},
-		at: map[string]map[string]*Pod{}, built: map[string]*Node{}, told: map[string]told{}, log: map[string]Notice{},
+		at: map[string]map[string]*Pod{}, built: map[string]*Node{}, told: map[string]told{}, log: map[string]Notice{}, details: map[string]*Details{},
 	}
 }
 
@@ -76,17 +79,23 @@ func (s *State) Put(object any) {
 	switch o := object.(type) {
 	case *corev1.Node:
 		s.nodes[o.Name] = nodeOf(o)
+		s.know(detailsOfNode(o))
 		s.drop(o.Name)
 	case *karpenterv1.NodeClaim:
 		s.managed = true
 		s.drop(s.shownAs(o.Name))
 		s.claims[o.Name] = claimOf(o)
+		s.know(detailsOfClaim(o))
 		s.drop(s.shownAs(o.Name))
 	case *karpenterv1.NodePool:
 		s.managed = true
 		s.pools[o.Name] = poolOf(o)
+		s.know(detailsOfPool(o))
 	case *tenonv1alpha1.NodeGroup:
 		s.groups[o.Name] = poolOfGroup(o)
+		s.know(detailsOfGroup(o))
+	case *awsv1.EC2NodeClass:
+		s.know(detailsOfClass(o))
 	case *corev1.Pod:
 		s.take(podOf(o))
 	case *corev1.Event:
@@ -102,20 +111,28 @@ func (s *State) Delete(object any) {
 	switch o := object.(type) {
 	case *corev1.Node:
 		delete(s.nodes, o.Name)
+		delete(s.details, "Node/"+o.Name)
 		s.drop(o.Name)
 	case *karpenterv1.NodeClaim:
 		s.drop(s.shownAs(o.Name))
 		delete(s.claims, o.Name)
+		delete(s.details, "NodeClaim/"+o.Name)
 	case *karpenterv1.NodePool:
 		delete(s.pools, o.Name)
+		delete(s.details, "NodePool/"+o.Name)
 	case *tenonv1alpha1.NodeGroup:
 		delete(s.groups, o.Name)
+		delete(s.details, "NodeGroup/"+o.Name)
+	case *awsv1.EC2NodeClass:
+		delete(s.details, "EC2NodeClass/"+o.Name)
 	case *corev1.Pod:
 		s.forget(o.Namespace + "/" + o.Name)
 	case *corev1.Event:
 		delete(s.log, o.Namespace+"/"+o.Name)
 	}
 }
+
+func (s *State) know(d *Details) { s.details[d.Kind+"/"+d.Name] = d }
 
 // Revision rises with every change, and so tells whether a picture is out of date.
 func (s *State) Revision() uint64 {

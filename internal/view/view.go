@@ -58,12 +58,30 @@ type Pool struct {
 	Kind  string
 	Total Total
 	Nodes []*Node
-	// Limits are the most that the pool may have, by resource.
+	// Object is the name of the NodePool or NodeGroup; empty if there is no such object. A NodeGroup's own name may differ
+	// from the group's.
+	Object string
+	// Class is the kind and name of the class of a NodePool's nodes.
+	Class string
+	// Limits are the most that the pool may have, by resource, and Has is what counts towards them: what its nodes have
+	// as its controller last counted, in which nodes that are starting are included.
 	Limits []model.Amount
+	Has    model.Resources
 	// Savings are what settled moves of the pool's nodes were expected to save, and what they did.
 	Savings Savings
 	// Notices are conditions that an operator should look at, such as a limit that the pool has reached.
 	Notices []Notice
+}
+
+// Limited returns how much of a limited resource the pool has.
+func (p *Pool) Limited(resource string) int64 {
+	switch {
+	case resource == model.Nodes:
+		return int64(p.Total.Nodes)
+	case !p.Has.IsZero():
+		return p.Has.Get(resource)
+	}
+	return p.Total.Allocatable.Get(resource)
 }
 
 // Savings sum up moves.

@@ -257,11 +257,7 @@ func (m *Model) attention(p *view.Pool) string {
 func limits(p *view.Pool) string {
 	var out []string
 	for _, l := range p.Limits {
-		have := p.Total.Allocatable.Get(l.Name)
-		if l.Name == "nodes" {
-			have = int64(p.Total.Nodes)
-		}
-		out = append(out, l.Name+" "+share(l, have))
+		out = append(out, l.Name+" "+share(l, p.Limited(l.Name)))
 	}
 	return strings.Join(out, ", ")
 }

@@ -150,3 +150,11 @@ func Anew(s *snapshot.Snapshot) *snapshot.Snapshot {
 	c.lose(func(n *snapshot.Node) bool { return n.Pool != "" })
 	return c.out
 }
+
+// AnewPool is the snapshot in which the nodes of one pool are gone and their pods want places, beside those that wait
+// already. All other nodes stay, and take pods for which they have room.
+func AnewPool(s *snapshot.Snapshot, pool string) *snapshot.Snapshot {
+	c := &attempt{out: copied(s)}
+	c.lose(func(n *snapshot.Node) bool { return n.Pool == pool })
+	return c.out
+}

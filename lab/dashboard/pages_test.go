@@ -24,6 +24,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	awsv1 "tenon/api/aws/v1"
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/api/scalar"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/snapshot"
 	"tenon/internal/aws"
 	"tenon/internal/cli"
@@ -62,12 +66,50 @@ func cluster(nodes, pods int) *view.State {
 			state.Put(pod(fmt.Sprintf("web-%d-%d", i, j), n.Name, "200m"))
 		}
 	}
+	objects(state)
 	big := pod("big", "", "900")
 	big.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/12 nodes are available: <b>12 Insufficient cpu</b>.",
 	}}}
 	state.Put(big)
 	return state
+}
+
+// objects adds a pool with its class, a node group, a claim that failed to launch before it did, and events.
+func objects(state *view.State) {
+	at := func(ago time.Duration) metav1.Time { return metav1.NewTime(time.Now().Add(-ago)) }
+	says := func(kind string, status metav1.ConditionStatus, message string, ago time.Duration) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: status, Reason: kind, Message: message, LastTransitionTime: at(ago)}
+	}
+	later, hours := fmt.Sprintf("0 %d * * *", time.Now().UTC().Add(6*time.Hour).Hour()), scalar.Duration{Duration: 3 * time.Hour}
+	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "pool-1", CreationTimestamp: at(90 * time.Hour)}}
+	pool.Spec.Limits = karpenterv1.Limits{corev1.ResourceCPU: resource.MustParse("40"), corev1.ResourceMemory: resource.MustParse("200Gi")}
+	pool.Spec.Template.Labels = map[string]string{"team": "<i>shop</i>"}
+	pool.Spec.Template.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
+	pool.Spec.Template.Spec.Requirements = []karpenterv1.Requirement{{Key: "karpenter.sh/capacity-type", Operator: corev1.NodeSelectorOpIn, Values: []string{"spot", "on-demand"}}}
+	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "50%"}, {Nodes: "0", Reasons: []karpenterv1.DisruptionReason{karpenterv1.DisruptionDrifted}}, {Nodes: "1", Schedule: &later, Duration: &hours}}
+	pool.Status.Conditions = []metav1.Condition{says("Ready", metav1.ConditionTrue, "", 80*time.Hour), says(karpenterv1.ConditionLimitReached, metav1.ConditionTrue, "3 pods wait for nodes that the limit of cpu forbids", 5*time.Minute)}
+	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default", CreationTimestamp: at(100 * time.Hour)}}
+	class.Status.Subnets = []awsv1.Subnet{{ID: "subnet-0a1b", Zone: "us-west-2a", ZoneID: "usw2-az1"}}
+	class.Status.AMIs = []awsv1.AMI{{ID: "ami-0123456789", Name: "amazon-eks-node-al2023-x86_64-standard-1.36-v20260901", Requirements: []corev1.NodeSelectorRequirement{{Key: "kubernetes.io/arch", Operator: "In", Values: []string{"amd64"}}}}}
+	class.Status.Conditions = []metav1.Condition{says("SubnetsReady", metav1.ConditionFalse, "No subnet matches the selector of zone us-west-2b", time.Hour)}
+	group := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "base", CreationTimestamp: at(400 * time.Hour)}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "base", Mode: tenonv1alpha1.ModeNative}}
+	group.Status.Size = &tenonv1alpha1.NodeGroupSize{Min: 1, Max: 5, Desired: 3}
+	group.Status.Backoff = &tenonv1alpha1.NodeGroupBackoff{Failures: 2, Since: at(4 * time.Minute), Until: at(-6 * time.Minute)}
+	group.Status.Conditions = []metav1.Condition{says(tenonv1alpha1.ConditionBackedOff, metav1.ConditionTrue, "instances did not come twice in a row", 4*time.Minute)}
+	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "pool-0-abcde", CreationTimestamp: at(3 * time.Hour), Labels: map[string]string{"karpenter.sh/nodepool": "pool-0"}, Annotations: map[string]string{"karpenter.sh/do-not-disrupt": "true"}}}
+	claim.Status.NodeName, claim.Status.ProviderID = "node-3", "aws:///us-west-2a/i-0123456789abcdef0"
+	claim.Status.Conditions = []metav1.Condition{
+		says(karpenterv1.ConditionLaunched, metav1.ConditionTrue, "", 3*time.Hour-2*time.Second), says(karpenterv1.ConditionRegistered, metav1.ConditionTrue, "", 3*time.Hour-31*time.Second),
+		says(karpenterv1.ConditionInitialized, metav1.ConditionTrue, "", 3*time.Hour-40*time.Second), says(karpenterv1.ConditionDisruptable, metav1.ConditionFalse, "Pod shop/web-3-0 must not be evicted", time.Minute),
+	}
+	failing := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "pool-2-xyz", CreationTimestamp: at(4 * time.Minute), Labels: map[string]string{"karpenter.sh/nodepool": "pool-2"}}}
+	failing.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionLaunched, Status: metav1.ConditionUnknown, Reason: "LaunchFailed", Message: "RunInstances: InsufficientInstanceCapacity in us-west-2a", LastTransitionTime: at(3 * time.Minute)}}
+	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "e1"}, InvolvedObject: corev1.ObjectReference{Kind: "NodePool", Name: "pool-1"}, Type: corev1.EventTypeWarning, Reason: "LimitReached", Message: "3 pods wait for nodes that the limit of cpu forbids", LastTimestamp: at(5 * time.Minute), Source: corev1.EventSource{Component: "karpenter"}}
+	unconsolidatable := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "e2"}, InvolvedObject: corev1.ObjectReference{Kind: "Node", Name: "node-3"}, Reason: "Unconsolidatable", Message: "Pod shop/web-3-0 must not be evicted", LastTimestamp: at(time.Minute), Source: corev1.EventSource{Component: "karpenter"}}
+	for _, o := range []any{pool, class, group, claim, failing, event, unconsolidatable} {
+		state.Put(o)
+	}
 }
 
 // recorded is a journal in which every snapshot is of an empty cluster.
@@ -107,7 +149,7 @@ func opened(t testing.TB, state *view.State) *browser {
 	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Journal: recorded{journal.File(file)}, Clock: time.Now,
+	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Details: state.Details, Journal: recorded{journal.File(file)}, Clock: time.Now,
 		Try: cli.Try(cli.Env{LookupEnv: func(string) (string, bool) { return "", false }, Cloud: aws.Cloud()})})
 	server := httptest.NewServer(pages.Handler())
 	t.Cleanup(server.Close)
@@ -207,15 +249,20 @@ func TestPagesInChromium(t *testing.T) {
 	}{
 		{"fleet", []string{"$2.400/h", "1 pending", "pool-0"}},
 		{"pending", []string{"shop", "<b>12 Insufficient cpu</b>"}},
-		{"nodes", []string{"12 nodes", "node-11"}},
+		{"nodes", []string{"13 nodes", "node-11"}},
 		{"nodes/pool-1", []string{"4 nodes", "node-10"}},
-		{"node/node-3", []string{"web-3-0", "spot", "disruption: 1 node to give up"}},
+		{"node/node-3", []string{"web-3-0", "spot", "disruption: 1 node to give up", "Launched after 2 s, registered after 31 s, initialized after 40 s.", "Pod shop/web-3-0 must not be evicted", "karpenter.sh/do-not-disrupt", "karpenter.sh/capacity-type"}},
+		{"node/pool-2-xyz", []string{"Launched is Unknown: LaunchFailed", "InsufficientInstanceCapacity"}},
+		{"pool/pool-1", []string{"LimitReached is True", "$0.800/h", "80 %", "At the same time may go: 2 empty, 0 drifted", "not active", "This changes at", "<i>shop</i>", "4 nodes"}},
+		{"group/base", []string{"BackedOff is True", "3 wanted, 1 to 5", "2 times in a row", "It has no node."}},
+		{"class/EC2NodeClass/default", []string{"SubnetsReady is False", "Pools that use it: pool-1", "usw2-az1", "ami-0123456789"}},
+		{"class/EC2NodeClass/gone", []string{"There is no such class now"}},
 		{"cost", []string{"By namespace", "shop", "Decisions that change the price", "−$0.200/h"}},
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
 		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "$0.1900/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p", "decision-2.json", "Decide again"}},
 		{"decisions/4", []string{"node-3 (delete, Underutilized)", "5 × NotWorthIt"}},
 		{"whatif", []string{"What if …", "a workload had so many replicas"}},
-		{"events", []string{"No events have been seen."}},
+		{"events", []string{"NodePool pool-1", "LimitReached", "Unconsolidatable"}},
 	}
 	for _, v := range views {
 		b.look(t, v.width, v.height, v.colours)
@@ -234,7 +281,7 @@ func TestPagesInChromium(t *testing.T) {
 			b.picture(t, v.name+"-"+strings.ReplaceAll(p.hash, "/", "-"))
 		}
 	}
-	for key, want := range map[string]string{"3": "12 nodes", "5": "Decisions", "6": "What if …"} {
+	for key, want := range map[string]string{"3": "13 nodes", "5": "Decisions", "6": "What if …"} {
 		b.do(t, chromedp.KeyEvent(key))
 		b.shows(t, want)
 	}

@@ -34,6 +34,7 @@ const percent = v => Math.round(100 * v) + " %";
 const share = ([used, all]) => all > 0 ? used / all : 0;
 const cores = v => v >= 10 ? v.toFixed(0) : v.toFixed(1).replace(/\.0$/, "");
 const bytes = v => { const units = ["", "Ki", "Mi", "Gi", "Ti"]; let i = 0; while (v >= 1024 && i < 4) { v /= 1024; i++; } return (v >= 100 || v % 1 === 0 ? v.toFixed(0) : v.toFixed(1)) + units[i]; };
+const amount = (resource, v) => resource === "memory" || resource === "ephemeral-storage" ? bytes(v) : cores(v);
 const plural = (n, word) => n.toLocaleString("en-US") + " " + word + (n === 1 ? "" : "s");
 const short = name => name.split(".")[0] || name;
 function age(at) {
@@ -51,9 +52,12 @@ function bar(parts) {
 }
 const meter = parts => [bar(parts), percent(share(parts))];
 const poolName = p => p.name || "no pool";
+const poolAddress = (kind, name) => "#/" + (kind === "NodePool" ? "pool" : "group") + "/" + encodeURIComponent(name);
+const poolLink = (kind, name) => name ? el("a", { href: poolAddress(kind, name) }, name) : "no pool";
 const nodeLink = n => el("a", { href: "#/node/" + encodeURIComponent(n.name), title: n.name }, short(n.name));
 
 function receive(update) {
+  const first = !state.total;
   if (update.whole) state.nodes.clear();
   for (const n of update.nodes) state.nodes.set(n.name, n);
   for (const name of update.gone) state.nodes.delete(name);
@@ -63,6 +67,7 @@ function receive(update) {
   const waiting = document.getElementById("waiting");
   waiting.hidden = !update.pending.length; waiting.textContent = update.pending.length;
   draw();
+  if (first) readAll();
 }
 function connect() {
   const source = new EventSource("/api/stream");
@@ -73,7 +78,7 @@ function connect() {
 
 // Figures at the top of a page: [value, name, note].
 const figures = list => el("div.figures", null, list.filter(Boolean).map(([value, name, note, kind]) => el("div.figure", null, el("span", null, name), el(kind ? "b." + kind : "b", null, value), el("small", null, note || "\u00a0"))));
-const notices = list => list.map(n => el("p.notice", null, el("b", null, n.name + ": " + n.reason), el("br"), n.message));
+const notices = (list, to) => list.map(n => el("p.notice", null, el("b", null, to ? el("a", { href: to }, n.name) : n.name, ": " + n.reason), el("br"), n.message));
 
 function table(label, columns, rows, empty) {
   if (!rows.length) return el("div.card.empty", null, empty);
@@ -96,7 +101,7 @@ function fleetPage() {
     [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1])],
     [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1])],
   ]));
-  out.push(...state.problems.map(p => el("p.notice", null, p)), ...notices(state.pools.flatMap(p => p.notices)));
+  out.push(...state.problems.map(p => el("p.notice", null, p)), ...state.pools.flatMap(p => notices(p.notices, poolAddress(p.kind, p.name))));
   const pick = (id, value, options, change) => el("select", { id, onchange: e => change(e.target.value) }, options.map(([v, text]) => el("option", { value: v, selected: v === value }, text)));
   out.push(el("div.row", null,
     el("label", { for: "colour" }, "Colour", pick("colour", colour, [["state", "by state"], ["use", "by use"], ["price", "by price"], ["age", "by age"], ["zone", "by zone"], ["capacity", "by capacity type"]], v => { colour = v; remembered.set("tenon-colour", v); draw(); })),
@@ -109,11 +114,11 @@ function fleetPage() {
     requestAnimationFrame(() => map(canvas));
   }
   out.push(el("h2", null, "Pools"), table("Pools", [
-    { name: "Pool", nb: 1, cell: p => [el("a", { href: "#/nodes/" + encodeURIComponent(p.name) }, poolName(p)), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
+    { name: "Pool", nb: 1, cell: p => [poolLink(p.kind, p.name), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
     { name: "Nodes", n: 1, cell: p => p.total.ready === p.total.nodes ? p.total.nodes : p.total.ready + " of " + p.total.nodes },
     { name: "Pods", n: 1, cell: p => p.total.pods }, { name: "CPU", nb: 1, cell: p => meter(p.total.cpu) }, { name: "Memory", nb: 1, cell: p => meter(p.total.memory) },
     { name: "Price/h", n: 1, cell: p => dollars(p.total.price) }, { name: "Month", n: 1, cell: p => dollars(730 * p.total.price, 0) }, { name: "Idle/h", n: 1, cell: p => dollars(p.total.idle) },
-    { name: "Limits", nb: 1, cell: p => p.limits.map(l => l.name + " " + (l.name === "memory" ? bytes(l.have) + "/" + bytes(l.most) : cores(l.have) + "/" + cores(l.most))).join(", ") || "–" },
+    { name: "Limits", nb: 1, cell: p => p.limits.map(l => l.name + " " + amount(l.name, l.have) + "/" + amount(l.name, l.most)).join(", ") || "–" },
   ], state.pools, "There are no pools."));
   return out;
 }
@@ -219,49 +224,137 @@ function map(canvas) {
 }
 
 function pendingPage() {
-  return [el("h1", null, state.pending.length ? plural(state.pending.length, "pod") + " without a node" : "Pending"), table("Pods without a node", [
+  return [el("h1", null, state.pending.length ? plural(state.pending.length, "pod") + " without a node" : "Pending"), pendingTable(state.pending)];
+}
+const pendingTable = list => table("Pods without a node", [
     { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "Waits", n: 1, cell: p => age(p.created) },
     { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
     { name: "Why", why: 1, cell: p => [p.why, el("br"), el("span.soft", null, "says the " + p.teller.replace(/^the /, ""))] },
-  ], state.pending, "Every pod has a node.")];
-}
+], list, "Every pod has a node.");
 
 const order = { name: n => n.name, cpu: n => share(n.cpu), memory: n => share(n.memory), pods: n => n.pods.length, price: n => n.price, age: n => -n.created, type: n => n.type, state: word, pool: n => n.pool };
 function nodesPage() {
-  const by = order[sorting.key] || order.name, compare = new Intl.Collator("en", { numeric: true }).compare;
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = [...state.nodes.values()].filter(n => words.every(w => [n.name, n.pool, n.type, n.zone, n.capacity, word(n), n.verdict, n.message].join(" ").toLowerCase().includes(w)))
-    .sort((a, b) => { const x = by(a), y = by(b), o = typeof x === "number" ? x - y : compare(x, y); return (sorting.down ? -o : o) || compare(a.name, b.name); });
+  const rows = sorted([...state.nodes.values()].filter(n => words.every(w => [n.name, n.pool, n.type, n.zone, n.capacity, word(n), n.verdict, n.message].join(" ").toLowerCase().includes(w))));
   const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; history.replaceState(null, "", filter ? "#/nodes/" + encodeURIComponent(filter) : "#/nodes"); draw(); } });
   const shown = rows.slice(0, 100);
-  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 100 are shown; filter for others." : null), table("Nodes", [
-    { name: "Node", key: "name", nb: 1, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, cell: n => n.pool || "–" }, { name: "CPU", key: "cpu", nb: 1, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, cell: n => meter(n.memory) },
-    { name: "Pods", key: "pods", n: 1, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
-    { name: "Price/h", key: "price", n: 1, cell: n => n.source ? dollars(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, cell: n => age(n.created) },
-    { name: "State", key: "state", nb: 1, cell: n => el("span." + ({ ready: "good", blocked: "good", ill: "bad" }[stateOf(n)] || "warn"), null, word(n)) },
-    { name: "Disruption", why: 1, cell: n => n.verdict ? [el("b", null, n.verdict), n.message ? ": " + (n.message.length > 140 ? n.message.slice(0, 140) + "…" : n.message) : ""] : "–" },
-  ], shown, filter ? "No node matches the filter." : "There are no nodes.")];
+  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 100 are shown; filter for others." : null),
+    nodesTable(shown, filter ? "No node matches the filter." : "There are no nodes.")];
 }
+const nodesTable = (list, empty) => table("Nodes", [
+  { name: "Node", key: "name", nb: 1, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, cell: n => n.pool ? poolLink(n.kind, n.pool) : "–" }, { name: "CPU", key: "cpu", nb: 1, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, cell: n => meter(n.memory) },
+  { name: "Pods", key: "pods", n: 1, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
+  { name: "Price/h", key: "price", n: 1, cell: n => n.source ? dollars(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, cell: n => age(n.created) },
+  { name: "State", key: "state", nb: 1, cell: n => el("span." + ({ ready: "good", blocked: "good", ill: "bad" }[stateOf(n)] || "warn"), null, word(n)) },
+  { name: "Disruption", why: 1, cell: n => n.verdict ? [el("b", null, n.verdict), n.message ? ": " + (n.message.length > 140 ? n.message.slice(0, 140) + "…" : n.message) : ""] : "–" },
+], list, empty);
+const sorted = list => {
+  const by = order[sorting.key] || order.name, compare = new Intl.Collator("en", { numeric: true }).compare;
+  return list.sort((a, b) => { const x = by(a), y = by(b), o = typeof x === "number" ? x - y : compare(x, y); return (sorting.down ? -o : o) || compare(a.name, b.name); });
+};
 
 function nodePage(name) {
   const n = state.nodes.get(name);
   if (!n) return [el("h1", null, name), el("div.card.empty", null, "There is no such node now."), ...pastOf(name)];
-  const facts = [["State", word(n) + (n.since && n.phase !== "Ready" ? " for " + age(n.since) : "")], ["Pool", n.pool || "–"], ["Type", [n.type, n.arch].filter(Boolean).join(", ") || "–"], ["Capacity type", n.capacity || "unknown"], ["Zone", n.zone || "–"], ["Age", age(n.created)], ["Claim", n.claim || "–"], ["Instance", n.instance || "–"]];
+  const facts = [["State", word(n) + (n.since && n.phase !== "Ready" ? " for " + age(n.since) : "")], ["Pool", n.pool ? poolLink(n.kind, n.pool) : "–"], ["Type", [n.type, n.arch].filter(Boolean).join(", ") || "–"], ["Capacity type", n.capacity || "unknown"], ["Zone", n.zone || "–"], ["Age", age(n.created)], ["Claim", n.claim || "–"], ["Instance", n.instance || "–"]];
   const use = (title, parts, text) => el("div.wide", null, el("b", null, title + " " + percent(share(parts))), bar(parts), el("small.soft", null, text(parts[0]) + " of " + text(parts[1]) + " requested, " + text(parts[2]) + " by daemons"));
-  return [el("h1", null, n.name), n.verdict ? el("p.notice.verdict", null, el("b", null, n.verdict), n.message ? ": " + n.message : "") : null,
+  const d = detailsOf("Node", name);
+  return [el("h1", null, n.name), ...troubles(d), n.verdict ? el("p.notice.verdict", null, el("b", null, n.verdict), n.message ? ": " + n.message : "") : null,
     el("div.two", null, el("div.card", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)]))),
       el("div.card", null, use("CPU", n.cpu, cores), el("br"), use("Memory", n.memory, bytes)),
       el("div.card", null, n.source ? el("dl", null, [["Price", dollars(n.price, 4) + " an hour"], ["A month", dollars(730 * n.price, 2)], ["From", n.source], ["Idle", dollars(n.idle, 4) + " an hour"], ["Daemons", dollars(n.overhead, 4) + " an hour"]].flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])) : "No price is known.")),
     el("h2", null, plural(n.pods.length, "pod")), table("Pods", [
       { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
       { name: "Price/h", n: 1, cell: p => dollars(p.cost, 4) }, { name: "Age", n: 1, cell: p => age(p.created) }, { name: "State", nb: 1, cell: p => p.ending ? "Ending" : p.phase }, { name: "Kept by", cell: p => (p.flags || []).join(", ") },
-    ], n.pods, "No pod runs here.")].concat(pastOf(n.name), eventsOf(x => x.name === n.name || (n.claim && x.name === n.claim)));
+    ], n.pods, "No pod runs here.")].concat(conditionsTable(d), sectionCards(d), pastOf(n.name), eventsOf(x => x.name === n.name || (n.claim && x.name === n.claim)));
 }
 function eventsOf(which) {
   const list = state.notices.filter(which);
   return list.length ? [el("h2", null, "Events"), eventTable(list)] : [];
 }
-const eventTable = list => table("Events", [{ name: "Age", n: 1, cell: x => age(x.at) }, { name: "Object", cell: x => x.kind === "Node" || x.kind === "NodeClaim" ? el("a", { href: "#/node/" + encodeURIComponent(x.name), title: x.name }, x.kind + " " + short(x.name)) : x.kind + " " + x.name }, { name: "Reason", nb: 1, cell: x => el(x.warning ? "span.warn" : "span", null, x.reason) }, { name: "Message", why: 1, cell: x => x.message }], list, "No events have been seen.");
+const eventTable = list => table("Events", [{ name: "Age", n: 1, cell: x => age(x.at) }, { name: "Object", cell: x => x.kind === "Node" || x.kind === "NodeClaim" ? el("a", { href: "#/node/" + encodeURIComponent(x.name), title: x.name }, x.kind + " " + short(x.name)) : x.kind === "NodePool" ? el("a", { href: poolAddress(x.kind, x.name) }, x.kind + " " + x.name) : x.kind === "EC2NodeClass" ? el("a", { href: "#/class/" + x.kind + "/" + encodeURIComponent(x.name) }, x.kind + " " + x.name) : x.kind + " " + x.name }, { name: "Reason", nb: 1, cell: x => el(x.warning ? "span.warn" : "span", null, x.reason) }, { name: "Message", why: 1, cell: x => x.message }], list, "No events have been seen.");
+
+// Details of the object whose page is open are asked for while it is: they would make the stream large.
+const detailed = { key: "", value: null };
+function detailsKey() {
+  const [, page, name, more] = location.hash.split("/").map(decodeURIComponent);
+  if (!name) return null;
+  if (page === "node") return ["Node", name];
+  if (page === "class") return more ? [name, more] : null;
+  const p = page === "pool" || page === "group" ? poolOf(page, name) : null;
+  return p && p.object ? [p.kind === "NodePool" ? "NodePool" : "NodeGroup", p.object] : null;
+}
+async function readDetails() {
+  const asked = detailsKey();
+  if (!asked) return;
+  const key = asked.join("/");
+  let value = null;
+  try { value = await ask("/api/details/" + asked.map(encodeURIComponent).join("/")); } catch { /* there is no such object, or the server is gone; the page says what it has */ }
+  if (key !== (detailsKey() || []).join("/")) return;
+  Object.assign(detailed, { key, value });
+  draw();
+}
+const detailsOf = (kind, name) => detailed.key === kind + "/" + name ? detailed.value : null;
+const poolOf = (page, name) => (state.pools || []).find(p => p.name === name && (p.kind === "NodePool") === (page === "pool"));
+const since = at => at ? age(Date.parse(at) / 1000) : "–";
+const troubles = d => d ? d.conditions.filter(c => c.attention).map(c => el("p.notice", null, el("b", null, c.type + " is " + c.status + (c.reason && c.reason !== c.type ? ": " + c.reason : "")), c.message ? [el("br"), c.message] : null)) : [];
+function conditionsTable(d) {
+  if (!d || !d.conditions.length) return [];
+  const seconds = kind => { const c = d.conditions.find(x => x.of === "NodeClaim" && x.type === kind && x.status === "True"); return c && d.created ? Math.max(0, Math.round((Date.parse(c.since) - Date.parse(d.created)) / 1000)) : null; };
+  const steps = d.kind === "Node" ? ["Launched", "Registered", "Initialized"].map(kind => [kind, seconds(kind)]).filter(([, s]) => s != null) : [];
+  return [el("h2", null, "Conditions"), steps.length ? el("p.soft", null, steps.map(([kind, s]) => kind.toLowerCase() + " after " + s + " s").join(", ").replace(/^./, c => c.toUpperCase()) + ".") : null, table("Conditions", [
+    { name: "For", n: 1, cell: c => since(c.since) }, { name: "Condition", nb: 1, cell: c => [el(c.attention ? "b.warn" : "b", null, c.type), d.kind === "Node" ? el("span.soft", null, " " + c.of) : null] },
+    { name: "Is", nb: 1, cell: c => c.status }, { name: "Reason", nb: 1, cell: c => c.reason || "–" }, { name: "Message", why: 1, cell: c => c.message || "–" },
+  ], d.conditions, "")];
+}
+function sectionCards(d) {
+  if (!d || !d.sections.length) return [];
+  return [el("h2", null, "Settings and facts"), el("div.two", null, d.sections.map(s => el("section.card", null, el("h2", null, s.title), el("dl.tight", null, s.facts.flatMap(f => [el("dt", null, f.name), el("dd", null, f.value)])))))];
+}
+const allowance = n => n < 0 ? "any number" : String(n);
+function budgetsPart(d) {
+  const b = d && d.budgets;
+  if (!b) return [];
+  return [el("h2", null, "Disruption budgets"), el("p.soft", null, "Of " + plural(b.nodes, "node") + ", " + b.disrupting + (b.disrupting === 1 ? " is" : " are") + " going or not ready. At the same time may go: " + b.allowed.map(a => allowance(a.nodes) + " " + a.reason.toLowerCase()).join(", ") + "."
+    + (b.turns ? " This changes at " + new Date(b.turns).toISOString().slice(0, 16).replace("T", " ") + " UTC." : "")),
+    table("Disruption budgets", [{ name: "Nodes", nb: 1, cell: l => l.nodes }, { name: "Allows now", n: 1, cell: l => l.problem ? "none" : l.active ? allowance(l.allowed) : "not active" }, { name: "For", cell: l => l.reasons.join(", ").toLowerCase() || "every reason" },
+      { name: "When", cell: l => l.schedule ? l.schedule + " (UTC) for " + l.duration : "always" }, { name: "Problem", cell: l => l.problem || "–" }].filter(c => c.name !== "Problem" || b.lines.some(l => l.problem)), b.lines, "No budget bounds disruptions.")];
+}
+function limitsPart(p) {
+  if (!p.limits.length) return [];
+  return [el("h2", null, "Limits"), table("Limits", [{ name: "Resource", cell: l => l.name }, { name: "Use", nb: 1, cell: l => meter([l.have, l.most, 0]) }, { name: "Has", n: 1, cell: l => amount(l.name, l.have) }, { name: "Limit", n: 1, cell: l => amount(l.name, l.most) }, { name: "Left", n: 1, cell: l => amount(l.name, Math.max(0, l.most - l.have)) }], p.limits, "")];
+}
+// What keeps nodes, by the word of their verdict, the most frequent first.
+function verdictsPart(nodes) {
+  const by = new Map();
+  for (const n of nodes) if (n.verdict) by.set(n.verdict, [...(by.get(n.verdict) || []), n]);
+  const rows = [...by].sort((a, b) => b[1].length - a[1].length);
+  return rows.length ? [el("h2", null, "What becomes of its nodes"), table("What becomes of its nodes", [{ name: "Verdict", nb: 1, cell: ([v]) => el("b", null, v) }, { name: "Nodes", n: 1, cell: ([, list]) => list.length }, { name: "Such as", nb: 1, cell: ([, list]) => nodeLink(list[0]) }, { name: "Why", why: 1, cell: ([, list]) => list[0].message || "–" }], rows, "")] : [];
+}
+function poolPage(page, name) {
+  const p = poolOf(page, name);
+  if (!p) return [el("h1", null, name), el("div.card.empty", null, "There is no such pool now."), ...pastOf(name)];
+  const t = p.total, d = detailsOf(p.kind === "NodePool" ? "NodePool" : "NodeGroup", p.object), nodes = sorted([...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind)), shown = nodes.slice(0, 50);
+  const waiting = state.pending.filter(x => x.why.includes("pool " + name + ":")), [kind, klass] = p.class.split("/");
+  return [el("h1", null, el("span.soft", null, p.kind + " "), p.name), ...(d ? troubles(d) : notices(p.notices)), d && d.leaves ? el("p.notice", null, "It is being deleted since " + since(d.leaves) + ".") : null, figures([
+    [dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month" + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
+    [dollars(t.idle) + "/h", "Idle", t.price ? percent(t.idle / t.price) + " of the price" : ""], poolBound(p),
+    [t.nodes, "Nodes", t.ready + " ready" + (t.leaving ? ", " + t.leaving + " leaving" : "")], [t.blocked, "Must not go", "of its nodes"],
+    [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1])], [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1])],
+    p.moves.count ? [dollars(p.moves.realised) + "/h", "Saved by moves", dollars(p.moves.expected) + "/h expected, " + plural(p.moves.count, "move")] : null]),
+    klass ? el("p", null, "Its nodes are of class ", el("a", { href: "#/class/" + encodeURIComponent(kind) + "/" + encodeURIComponent(klass) }, klass), ".") : null,
+    ...limitsPart(p), ...budgetsPart(d), ...verdictsPart(nodes),
+    ...(waiting.length ? [el("h2", null, "Pods that wait and could not use it"), pendingTable(waiting)] : []),
+    el("h2", null, plural(nodes.length, "node")), nodes.length > shown.length ? el("p.soft", null, "The first 50 are shown. ", el("a", { href: "#/nodes/" + encodeURIComponent(p.name) }, "All of them")) : null, nodesTable(shown, "It has no node."),
+    ...conditionsTable(d), ...sectionCards(d), ...pastOf(name), ...eventsOf(x => x.name === p.object && ["NodePool", "NodeGroup"].includes(x.kind))];
+}
+function classPage(kind, name) {
+  const d = detailsOf(kind, name), users = state.pools.filter(p => p.class === kind + "/" + name);
+  const head = [el("h1", null, el("span.soft", null, kind + " "), name)];
+  if (!d) return [...head, el("div.card.empty", null, detailed.key === kind + "/" + name ? "There is no such class now, or it may not be read." : "Reading the class …")];
+  return [...head, ...troubles(d), d.leaves ? el("p.notice", null, "It is being deleted since " + since(d.leaves) + ".") : null, el("p", null, users.length ? "Pools that use it: " : "No pool uses it.", users.flatMap((p, i) => [i ? ", " : "", poolLink(p.kind, p.name)])),
+    ...conditionsTable(d), ...sectionCards(d), ...eventsOf(x => x.kind === kind && x.name === name)];
+}
 
 function chart(samples) {
   if (samples.length < 2) return el("div.empty", null, "The chart begins in a few seconds.");
@@ -306,7 +399,7 @@ async function readDecisions() {
 // The assessment takes effort to make, and is made seldom: it is asked for while a page that shows it is open.
 const assessed = { value: null, asked: 0 };
 async function readAssessment() {
-  if (!["fleet", "cost"].includes(shows()) || Date.now() - assessed.asked < 60000) return;
+  if (!["fleet", "cost", "pool"].includes(shows()) || Date.now() - assessed.asked < 60000) return;
   assessed.asked = Date.now();
   try { assessed.value = await ask("/api/assessment"); } catch (e) { assessed.value = { problem: e.message, rules: [] }; }
   draw();
@@ -316,6 +409,11 @@ function boundFigure() {
   const a = assessed.value;
   if (!a || a.problem) return null;
   return a.unplaced ? ["none", "Proven bound", plural(a.unplaced, "pod") + " without a place, " + assessedAgo()] : [dollars(a.bound) + "/h", "Proven bound", "bought anew, " + assessedAgo()];
+}
+function poolBound(p) {
+  const a = assessed.value, b = a && a.pools && a.pools.find(x => x.name === p.name);
+  if (!b || p.kind !== "NodePool") return null;
+  return b.unplaced ? ["none", "Proven bound", plural(b.unplaced, "pod") + " without a place, " + assessedAgo()] : [dollars(b.bound) + "/h", "Proven bound", "for its pods and those that wait, " + assessedAgo()];
 }
 function rulesCard() {
   const a = assessed.value;
@@ -334,8 +432,8 @@ function movesCard() {
 const past = { name: "", list: [] };
 async function readPast() {
   const [, page, name] = location.hash.split("/");
-  if (page !== "node" || !name) return;
-  const n = state.nodes.get(decodeURIComponent(name)), about = [decodeURIComponent(name), n && n.claim].filter(Boolean);
+  if (!["node", "pool", "group"].includes(page) || !name) return;
+  const n = page === "node" && state.nodes.get(decodeURIComponent(name)), about = [decodeURIComponent(name), n && n.claim].filter(Boolean);
   try {
     const found = await ask("/api/decisions?" + about.map(x => "about=" + encodeURIComponent(x)).join("&"));
     Object.assign(past, { name: decodeURIComponent(name), list: found.decisions });
@@ -422,12 +520,12 @@ function whatIfResult(answer) {
 
 function draw() {
   if (!state.total) { main.replaceChildren(el("div.empty", null, "Reading the cluster …")); return; }
-  const [, page = "fleet", name] = location.hash.split("/");
+  const [, page = "fleet", name, more] = location.hash.split("/");
   for (const a of document.querySelectorAll("nav a")) {
-    const mine = a.getAttribute("href") === "#/" + (page === "node" ? "nodes" : page || "fleet");
+    const mine = a.getAttribute("href") === "#/" + ({ node: "nodes", pool: "fleet", group: "fleet", class: "fleet" }[page] || page || "fleet");
     if (mine) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
   }
-  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), cost: costPage, decisions: () => decisionsPage(name), whatif: whatIfPage, events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
+  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), pool: () => poolPage("pool", decodeURIComponent(name || "")), group: () => poolPage("group", decodeURIComponent(name || "")), class: () => classPage(decodeURIComponent(name || ""), decodeURIComponent(more || "")), cost: costPage, decisions: () => decisionsPage(name), whatif: whatIfPage, events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
   if (page === "whatif" && whatIf.page && main.contains(whatIf.page[0])) return;
   const focused = document.activeElement && document.activeElement.id, caret = focused === "filter" ? document.activeElement.selectionStart : 0;
   const kept = [...main.querySelectorAll(".scroll")].map(s => s.scrollLeft);
@@ -448,9 +546,10 @@ function scrollNames() {
 }
 // The address of the page Nodes has its filter, so that it can be passed on.
 function readFilter() { if (shows() === "nodes") filter = decodeURIComponent(location.hash.split("/").slice(2).join("/")); }
+function readAll() { readDecisions(); readAssessment(); readPast(); readDetails(); }
 let shown = shows();
-addEventListener("hashchange", () => { tip.hidden = true; readFilter(); draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readDecisions(); readAssessment(); readPast(); });
-setInterval(() => { readDecisions(); readAssessment(); readPast(); }, 5000);
+addEventListener("hashchange", () => { tip.hidden = true; readFilter(); draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readAll(); });
+setInterval(readAll, 5000);
 addEventListener("resize", draw);
 document.addEventListener("keydown", e => {
   if (e.target.closest("input, select, textarea") || e.ctrlKey || e.metaKey || e.altKey) return;
@@ -461,5 +560,4 @@ document.addEventListener("keydown", e => {
 readFilter();
 theme();
 connect();
-readDecisions();
-readAssessment();
+readAll();

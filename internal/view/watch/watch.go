@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/market/publication"
@@ -53,6 +54,9 @@ func kinds() []kind {
 		{"nodegroups", &tenonv1alpha1.NodeGroup{}, func() client.ObjectList { return &tenonv1alpha1.NodeGroupList{} }, func(_, name string) client.Object {
 			return &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		}, ""},
+		{"ec2nodeclasses", &awsv1.EC2NodeClass{}, func() client.ObjectList { return &awsv1.EC2NodeClassList{} }, func(_, name string) client.Object {
+			return &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		}, ""},
 		{"nodeclaims", &karpenterv1.NodeClaim{}, func() client.ObjectList { return &karpenterv1.NodeClaimList{} }, func(_, name string) client.Object {
 			return &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		}, ""},
@@ -64,6 +68,9 @@ func kinds() []kind {
 
 // needed are the kinds without which there is nothing to show.
 var needed = []string{"nodes", "pods"}
+
+// extra are the kinds that only have pages of their own. Users who may not read them miss nothing else.
+var extra = []string{"ec2nodeclasses"}
 
 // Watch is a cluster that is being followed.
 type Watch struct {
@@ -82,7 +89,7 @@ type Watch struct {
 // for users who may not look everywhere.
 func New(config *rest.Config, state *view.State, namespaces ...string) (*Watch, error) {
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, karpenterv1.AddToScheme, tenonv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, awsv1.AddToScheme, karpenterv1.AddToScheme, tenonv1alpha1.AddToScheme} {
 		if err := add(known); err != nil {
 			return nil, fmt.Errorf("learn the kinds of objects: %w", err)
 		}
@@ -179,6 +186,8 @@ func (w *Watch) note(name string, err error) {
 		delete(w.problems, name)
 	case slices.Contains(needed, name):
 		w.problems[name] = fmt.Sprintf("cannot read %s: %s", name, err)
+	case apierrors.IsForbidden(err) && slices.Contains(extra, name):
+		w.listed[name] = true // the page about such an object says so
 	case apierrors.IsForbidden(err):
 		w.problems[name] = "may not list " + name
 	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):

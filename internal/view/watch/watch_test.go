@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/market/publication"
@@ -34,6 +35,8 @@ func TestWatchFollowsACluster(t *testing.T) {
 				switch list.(type) {
 				case *corev1.EventList:
 					return apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", nil)
+				case *awsv1.EC2NodeClassList:
+					return apierrors.NewForbidden(schema.GroupResource{Resource: "ec2nodeclasses"}, "", nil)
 				case *karpenterv1.NodePoolList, *karpenterv1.NodeClaimList, *tenonv1alpha1.NodeGroupList:
 					return &meta.NoKindMatchError{}
 				}

@@ -1,0 +1,97 @@
+package view
+
+import (
+	"time"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+)
+
+// Budgets say how many nodes of a pool may be disrupted at the same time.
+type Budgets struct {
+	// Nodes is how many nodes the budgets are about, and Disrupting how many of them are going or not ready.
+	Nodes      int `json:"nodes"`
+	Disrupting int `json:"disrupting"`
+	// Allowed is the smallest allowance of the active budgets for each reason.
+	Allowed []Allowance `json:"allowed"`
+	Lines   []Budget    `json:"lines"`
+	// Turns is when a budget next begins or ceases to count; zero if there is no such time.
+	Turns time.Time `json:"turns,omitzero"`
+}
+
+// Allowance is how many nodes may be disrupted at the same time for a reason.
+type Allowance struct {
+	Reason string `json:"reason"`
+	// Nodes is Unbounded if no budget counts.
+	Nodes int `json:"nodes"`
+}
+
+// Unbounded is the allowance of a budget that does not count now.
+const Unbounded = -1
+
+// Budget is one line of a pool's budgets.
+type Budget struct {
+	Nodes    string   `json:"nodes"`
+	Reasons  []string `json:"reasons"` // empty: all
+	Schedule string   `json:"schedule,omitempty"`
+	Duration string   `json:"duration,omitempty"`
+	Active   bool     `json:"active"`
+	Allowed  int      `json:"allowed"`
+	// Problem says why the budget cannot be read. Then nothing is disrupted.
+	Problem string `json:"problem,omitempty"`
+}
+
+var reasons = []karpenterv1.DisruptionReason{karpenterv1.DisruptionEmpty, karpenterv1.DisruptionDrifted, karpenterv1.DisruptionUnderutilized}
+
+// budgetsOf evaluates budgets for the nodes of a pool. As for the controller, nodes count that are initialized and whose
+// instance is not going yet.
+func budgetsOf(d *karpenterv1.Disruption, nodes []*Node, now time.Time) *Budgets {
+	out := &Budgets{Allowed: []Allowance{}, Lines: []Budget{}}
+	for _, n := range nodes {
+		switch n.Phase {
+		case Ready:
+			out.Nodes++
+		case NotReady, Draining:
+			out.Nodes++
+			out.Disrupting++
+		case Launching, Registering, Initializing, Deleting:
+		}
+	}
+	pool := karpenterv1.NodePool{Spec: karpenterv1.NodePoolSpec{Disruption: *d}}
+	for _, reason := range reasons {
+		allowed, _ := pool.AllowedDisruptions(reason, out.Nodes, now) // the line of the broken budget has the error
+		out.Allowed = append(out.Allowed, Allowance{string(reason), bounded(allowed)})
+	}
+	for _, b := range d.Budgets {
+		line := Budget{Nodes: b.Nodes, Reasons: []string{}}
+		for _, reason := range b.Reasons {
+			line.Reasons = append(line.Reasons, string(reason))
+		}
+		if b.Reasons != nil && len(b.Reasons) == 0 {
+			line.Reasons = []string{"none"}
+		}
+		if b.Schedule != nil {
+			line.Schedule = *b.Schedule
+		}
+		if b.Duration != nil {
+			line.Duration = plain(b.Duration.Duration)
+		}
+		allowed, err := b.Allowed(out.Nodes, now)
+		line.Allowed = bounded(allowed)
+		if err != nil {
+			line.Allowed, line.Problem = 0, err.Error()
+		}
+		line.Active, _ = b.IsActive(now) // Problem has the error
+		out.Lines = append(out.Lines, line)
+	}
+	if turns, ok := pool.NextTurn(now); ok {
+		out.Turns = turns
+	}
+	return out
+}
+
+func bounded(allowed int) int {
+	if allowed >= karpenterv1.Unlimited {
+		return Unbounded
+	}
+	return allowed
+}
