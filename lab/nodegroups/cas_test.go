@@ -38,8 +38,9 @@ func TestAGroupInModeCAS(t *testing.T) {
 	s.cas("web", "m5.large", "a", size{0, 0, 4}, map[string]string{"scaledownunneededtime": "15s", "scaledownutilizationthreshold": "0.9"})
 	s.shown()
 	s.deploy("web", 1, "web", "big")
-	s.deploy("held", 1, "web", "big")
-	web, held := s.Running("web", 1)[0], s.Running("held", 1)[0]
+	web := s.Running("web", 1)[0]
+	s.deploy("held", 1, "web", "big") // it has no place on the instance that came for the other pod, so it is told of the next
+	held := s.Running("held", 1)[0]
 	s.awaitSizes(map[string]int32{"web": 2})
 	s.AwaitEvent(&held, "TriggeredScaleUp", "pod triggered scale-up: [{"+s.groups["web"]+" ")
 	s.Eventually("the status names the group", func(ctx context.Context) (bool, string) {
