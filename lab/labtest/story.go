@@ -3,6 +3,7 @@ package labtest
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -32,8 +33,38 @@ type Story struct {
 // Story begins one.
 func (l *Lab) Story(t *testing.T, within time.Duration) Story {
 	t.Helper()
-	return Story{T: t, Lab: l, Namespace: l.Namespace(t), Within: within}
+	s := Story{T: t, Lab: l, Namespace: l.Namespace(t), Within: within}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log("what the lab's programs said of the story:\n" + s.said())
+		}
+	})
+	return s
 }
+
+// said returns the lines in the logs of the lab that name the story: its namespace is in the names of its objects.
+func (s *Story) said() string {
+	record, _, err := s.Lab.Directory.Load()
+	if err != nil {
+		return err.Error()
+	}
+	var out []string
+	for _, component := range record.Components {
+		log, err := os.ReadFile(component.Log)
+		if err != nil {
+			out = append(out, err.Error()+"\n")
+		}
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, strings.TrimPrefix(s.Namespace, "test-")) {
+				out = append(out, component.Name+": "+line)
+			}
+		}
+	}
+	return strings.Join(out[max(0, len(out)-mostSaid):], "")
+}
+
+// mostSaid is how many of these lines are shown.
+const mostSaid = 200
 
 // Create makes an object.
 func (s *Story) Create(object client.Object) {

@@ -23,7 +23,7 @@ func TestScaleUpAndDown(t *testing.T) {
 	pods := s.Running("inflate", 5)
 	claims := s.claims()
 	if len(claims) != 1 {
-		t.Errorf("%d NodeClaims for five pods, want 1", len(claims))
+		t.Errorf("%d NodeClaims for five pods, want 1: %s", len(claims), told(claims))
 	}
 	s.AwaitCondition(&claims[0], karpenterv1.ConditionInitialized, metav1.ConditionTrue) // pods may run before
 	labels := s.nodeOf(pods[0]).Labels

@@ -108,6 +108,16 @@ func (s *story) claims() []karpenterv1.NodeClaim {
 	return s.Claims(client.MatchingLabels{teamLabel: s.Namespace})
 }
 
+// told names claims with what they were made for, and when.
+func told(claims []karpenterv1.NodeClaim) string {
+	var parts []string
+	for _, c := range claims {
+		parts = append(parts, fmt.Sprintf("%s of %s for %v: %s in %s", c.Name, c.CreationTimestamp.Format("15:04:05"),
+			c.Spec.Resources.Requests, c.Labels[v1.LabelInstanceTypeStable], c.Labels[v1.LabelTopologyZone]))
+	}
+	return strings.Join(parts, "; ")
+}
+
 // awaitClaims waits until there are as many claims as wanted, and returns them.
 func (s *story) awaitClaims(wanted int) []karpenterv1.NodeClaim {
 	s.Helper()
