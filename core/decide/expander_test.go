@@ -112,6 +112,78 @@ func TestExpandersChooseGroups(t *testing.T) {
 	}
 }
 
+// New nodes are handed out among groups that are alike, the smallest first, where their pods may be as well, and as far as
+// ceilings allow.
+func TestLikeGroupsAreBalanced(t *testing.T) {
+	t.Parallel()
+	labels := func(key string, values ...string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			for i := range s.Pools {
+				s.Pools[i].Labels = map[string]string{requirement.KeyArch: "amd64", key: values[i]}
+				s.Pools[i].Requirements = requirement.FromLabels(s.Pools[i].Labels)
+			}
+		}
+	}
+	both := func(changes ...func(*snapshot.Snapshot)) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			for _, change := range changes {
+				change(s)
+			}
+		}
+	}
+	desired := func(sizes ...int64) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			for i := range s.Pools {
+				s.Pools[i].Group.Desired = sizes[i]
+			}
+		}
+	}
+	asks := func(key, value string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			for i := range s.Templates {
+				s.Templates[i].Selector = requirement.FromLabels(map[string]string{key: value})
+			}
+		}
+	}
+	ignored := []string{"rack"}
+	cases := map[string]struct {
+		balance *snapshot.Balance
+		change  func(*snapshot.Snapshot)
+		want    string
+	}{
+		"not unless it is asked for": {nil, nil, "6 a"},
+		"evenly":                     {&snapshot.Balance{}, nil, "2 a 2 b 2 c"},
+		"the smallest first":         {&snapshot.Balance{}, desired(2, 0, 5), "2 a 4 b"},
+		"up to the ceiling":          {&snapshot.Balance{}, func(s *snapshot.Snapshot) { s.Pools[1].Limits[0].Value = 2 }, "2 a 2 b 2 c"},
+		"a group that is not alike":  {&snapshot.Balance{}, func(s *snapshot.Snapshot) { s.Catalogs[1].Types[0].Capacity.CPU += 500 }, "3 a 3 c"},
+		"a little more memory":       {&snapshot.Balance{Memory: 15, Allocatable: 50, Free: 50}, func(s *snapshot.Snapshot) { s.Catalogs[1].Types[0].Capacity.Memory += 1 << 26 }, "2 a 2 b 2 c"},
+		"other labels":               {&snapshot.Balance{}, labels("rack", "1", "2", "1"), "3 a 3 c"},
+		"labels that are ignored":    {&snapshot.Balance{Ignored: ignored}, labels("rack", "1", "2", "3"), "2 a 2 b 2 c"},
+		"by one label":               {&snapshot.Balance{Labels: []string{"team"}}, both(labels("team", "x", "x", "y"), func(s *snapshot.Snapshot) { s.Catalogs[1].Types[0].Capacity.CPU += 500 }), "3 a 3 b"},
+		"pods that want one of them": {&snapshot.Balance{Ignored: ignored}, both(labels("rack", "1", "2", "1"), asks("rack", "1")), "3 a 3 c"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := among("", []member{{name: "a", cpu: 2, price: 10, ceiling: 9}, {name: "b", cpu: 2, price: 10, ceiling: 9}, {name: "c", cpu: 2, price: 10, ceiling: 9}}, 2, 2, 2, 2, 2, 2)
+			desired(0, 0, 0)(s)
+			s.Settings.Balance = tc.balance
+			if tc.change != nil {
+				tc.change(s)
+			}
+			p := decide.Decide(s, decide.Budget{}).Plan
+			for _, v := range check.Plan(s, &p) {
+				if !v.Rule.IsAdvice() {
+					t.Error(v)
+				}
+			}
+			if got := grown(p.Claims); got != tc.want || p.Cost.New != 60 {
+				t.Errorf("%s for %s, want %s", got, p.Cost.New, tc.want)
+			}
+		})
+	}
+}
+
 // The expander random takes each group for some pods, and the same for the same.
 func TestRandomExpander(t *testing.T) {
 	t.Parallel()

@@ -62,6 +62,10 @@ func write(d *search.Search, a *search.Draft, o Options) plan.Plan {
 		w.DropShort()
 	}
 	w.DropDear()
+	if d.Snapshot.Settings.Balance != nil {
+		d.Balance(a)
+		w = claims.New(d, a, nil, map[snapshot.PoolIndex]*claims.Table{})
+	}
 	var p plan.Plan
 	p.Existing = w.Existing()
 	p.Claims, p.Cost.New = w.Claims()

@@ -48,8 +48,21 @@ type Settings struct {
 	// Expanders say which of several groups that are managed by the rules of Cluster Autoscaler grows, as package expand has
 	// them. It is the price if there are none.
 	Expanders []string `json:"expanders,omitempty"`
+	// Balance is how new nodes are handed out among such groups that are alike; nil leaves that to the price.
+	Balance *Balance `json:"balance,omitempty"`
 	// WellKnown labels may be selected by pods although no pool defines them.
 	WellKnown requirement.KeySet `json:"wellKnown,omitzero"`
+}
+
+// Balance says when groups are alike: if they have the same values of Labels, if there are any. Otherwise all labels but the Ignored
+// ones have to be the same, and amounts may differ by a part of the larger one, in thousandths: of memory, of what pods can
+// use, and of what daemons leave of that.
+type Balance struct {
+	Ignored     []string `json:"ignored,omitempty"`
+	Labels      []string `json:"labels,omitempty"`
+	Memory      int      `json:"memory,omitempty"`
+	Allocatable int      `json:"allocatable,omitempty"`
+	Free        int      `json:"free,omitempty"`
 }
 
 // Preferences says what happens to soft constraints.

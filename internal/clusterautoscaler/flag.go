@@ -49,11 +49,11 @@ var fates = map[string]fate{
 
 	"expander":                         {Changed, sameFlag + ", and the same values but grpc; without it " + byPrice},
 	"grpc-expander-*":                  {Lost, "no other program is asked: " + byPrice},
-	"balance-similar-node-groups":      {Changed, "spread the pods over zones with topologySpreadConstraints"},
-	"balancing-*":                      {Needless, "groups are not compared by their labels"},
-	"memory-difference-ratio":          {Needless, "groups are not compared by their sizes"},
-	"max-free-difference-ratio":        {Needless, "groups are not compared by their sizes"},
-	"max-allocatable-difference-ratio": {Needless, "groups are not compared by their sizes"},
+	"balance-similar-node-groups":      {Changed, sameFlag},
+	"balancing-*":                      {Changed, sameFlag},
+	"memory-difference-ratio":          {Changed, sameFlag},
+	"max-free-difference-ratio":        {Changed, sameFlag},
+	"max-allocatable-difference-ratio": {Changed, sameFlag},
 
 	"max-nodes-total":             {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
 	"cores-total":                 {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},

@@ -1,11 +1,14 @@
 package settings
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"tenon/core/expand"
 	"tenon/core/snapshot"
+	"tenon/internal/clusterautoscaler"
 )
 
 // scaleDownOptions have the names and defaults of Cluster Autoscaler.
@@ -20,6 +23,12 @@ func (s *Settings) scaleDownOptions() []Option {
 	return []Option{
 		{Flag: "expander", Env: "EXPANDER", Plan: true, Own: true, Default: expand.Price, Usage: "which of several groups that could hold the same pods grows, as a chain with commas between, of which each decides among what the one before left: price, priority, least-waste, most-pods, least-nodes, random",
 			Value: Text(&s.Expander), Check: s.checkExpander},
+		own("balance-similar-node-groups", "false", "hand new nodes out among groups that are alike, the smallest first", Boolean(&s.BalanceSimilarNodeGroups), nil),
+		own("balancing-ignore-label", "", "a label in which groups may differ that are alike, besides zone, hostname and those of EKS, eksctl and kops; may be given several times", Repeated(&s.BalancingIgnoreLabels), s.checkBalancing),
+		own("balancing-label", "", "groups are alike that have the same value of this label, and nothing else counts; may be given several times", Repeated(&s.Balance.Labels), nil),
+		own("memory-difference-ratio", "0.015", "how much groups may differ in memory that are alike, as a fraction of the larger", thousandths(&s.Balance.Memory), nil),
+		own("max-allocatable-difference-ratio", "0.05", "the same of what pods can use", thousandths(&s.Balance.Allocatable), nil),
+		own("max-free-difference-ratio", "0.05", "the same of what daemons leave of that", thousandths(&s.Balance.Free), nil),
 		{Flag: "write-status-configmap", Env: "WRITE_STATUS_CONFIGMAP", Own: true, Default: "true", Usage: "write ConfigMap kube-system/cluster-autoscaler-status about these groups",
 			Value: Boolean(&s.WriteStatusConfigMap)},
 		own("scale-down-enabled", "true", "whether groups in mode cas shrink", Boolean(&down.Enabled), nil),
@@ -49,6 +58,25 @@ func (s *Settings) checkExpander() error {
 	return err
 }
 
+func (s *Settings) checkBalancing() error {
+	if len(s.BalancingIgnoreLabels) > 0 && len(s.Balance.Labels) > 0 {
+		return errors.New("it contradicts balancing-label, which says alone what counts; leave one of them out")
+	}
+	return nil
+}
+
+// balance is how nodes are handed out among groups that are alike; nil if they are not.
+func (s Settings) balance() *snapshot.Balance {
+	if !s.BalanceSimilarNodeGroups {
+		return nil
+	}
+	out := s.Balance
+	if len(out.Labels) == 0 {
+		out.Ignored = slices.Concat(clusterautoscaler.IgnoredLabels(), s.BalancingIgnoreLabels)
+	}
+	return &out
+}
+
 // Decision is the part of the settings that decisions depend on.
 func (s Settings) Decision() snapshot.Settings {
 	return snapshot.Settings{
@@ -57,6 +85,7 @@ func (s Settings) Decision() snapshot.Settings {
 		ReservedCapacity:  s.FeatureGates.ReservedCapacity,
 		SpotToSpot:        s.FeatureGates.SpotToSpotConsolidation,
 		Expanders:         s.Expanders(),
+		Balance:           s.balance(),
 	}
 }
 

@@ -65,6 +65,11 @@ type Settings struct {
 	SchedulerConfig   SchedulerConfig
 	// Expander says which group in mode cas grows; see package expand.
 	Expander string
+	// BalanceSimilarNodeGroups hands nodes out among groups in mode cas that are alike, as Balance has it. BalancingIgnoreLabels
+	// are besides those that are always ignored.
+	BalanceSimilarNodeGroups bool
+	BalancingIgnoreLabels    []string
+	Balance                  snapshot.Balance
 	// WriteStatusConfigMap has the status written as Cluster Autoscaler does.
 	WriteStatusConfigMap bool
 	// ScaleDown is how nodes of groups in mode cas go.

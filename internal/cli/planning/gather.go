@@ -119,6 +119,9 @@ func (j *job) decisionSettings(s snapshot.Settings) snapshot.Settings {
 	if j.Snapshot == "" || j.Given("expander") {
 		s.Expanders = j.Settings.Expanders()
 	}
+	if j.Snapshot == "" || j.Given("balance-similar-node-groups") {
+		s.Balance = j.Settings.Decision().Balance
+	}
 	return s
 }
 

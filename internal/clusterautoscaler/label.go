@@ -1,0 +1,10 @@
+package clusterautoscaler
+
+// IgnoredLabels are those in which groups that are alike may differ, as Cluster Autoscaler has it on AWS.
+func IgnoredLabels() []string {
+	return []string{
+		"alpha.eksctl.io/instance-id", "alpha.eksctl.io/nodegroup-name", "beta.kubernetes.io/fluentd-ds-ready", "eks.amazonaws.com/nodegroup",
+		"failure-domain.beta.kubernetes.io/region", "failure-domain.beta.kubernetes.io/zone", "k8s.amazonaws.com/eniConfig", "kops.k8s.io/instancegroup",
+		"kubernetes.io/hostname", "lifecycle", "topology.ebs.csi.aws.com/zone", "topology.k8s.aws/zone-id", "topology.kubernetes.io/region", "topology.kubernetes.io/zone",
+	}
+}
