@@ -4,6 +4,9 @@
 //	Status, Fields, Values   the controller looks again soon, or is done if the object is gone
 //	Retry, Current           the write is tried again on the object as the API server has it
 //	IfUnchanged, Merge       the caller decides what a conflict means; see Outdated
+//	ConfigMap                the only writer of an object that no cache has
+//	Delete                   the object goes if it is still the same; package removal deletes claims
+//	                         that have to be counted
 //
 // The lists in a status are replaced as a whole, so writes of them carry the version that
 // was looked at: a late writer would otherwise undo what others have added.

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -22,6 +21,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/internal/class"
 	"tenon/internal/market/publication"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 )
 
@@ -113,14 +113,9 @@ func (p *publisher) gather(ctx context.Context) (map[cloud.ClassRef]*catalog.Cat
 }
 
 func (p *publisher) write(ctx context.Context, want *corev1.ConfigMap) error {
-	stored := &corev1.ConfigMap{}
-	err := p.kit.Uncached(reconcile.Unwatched).Get(ctx, client.ObjectKeyFromObject(want), stored)
-	if apierrors.IsNotFound(err) {
-		return p.kit.Client.Create(ctx, want)
-	}
-	if err != nil {
-		return err
-	}
-	want.ResourceVersion = stored.ResourceVersion
-	return p.kit.Client.Update(ctx, want)
+	return patch.ConfigMap(ctx, p.kit, client.ObjectKeyFromObject(want), func(stored *corev1.ConfigMap) error {
+		want.ResourceVersion = stored.ResourceVersion
+		*stored = *want
+		return nil
+	})
 }

@@ -16,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
@@ -180,8 +179,7 @@ func (w watcher) collect(ctx context.Context, s *seen) error {
 		switch {
 		case known[o.Spec.GroupName] || o.DeletionTimestamp != nil:
 		case o.Labels[labelMade] == maker:
-			err := w.kit.Client.Delete(ctx, o, client.Preconditions{UID: &o.UID})
-			wrong = append(wrong, client.IgnoreNotFound(err))
+			wrong = append(wrong, patch.Delete(ctx, w.kit, o))
 		default:
 			told := o.DeepCopy()
 			tellMissing(told, "the group is neither named by --nodes nor discovered", "name the group, or tag it as --node-group-auto-discovery asks", w.kit.Clock.Now())

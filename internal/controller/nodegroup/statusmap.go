@@ -2,19 +2,17 @@ package nodegroup
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/clusterautoscaler"
-	"tenon/internal/reconcile"
+	"tenon/internal/patch"
 )
 
 // publish writes the ConfigMap that tools know from Cluster Autoscaler, and its metrics, about the groups in mode cas that Tenon may
@@ -74,34 +72,21 @@ func (w watcher) factsOf(o *tenonv1alpha1.NodeGroup, s *seen) clusterautoscaler.
 }
 
 func (w watcher) writeStatus(ctx context.Context, groups []clusterautoscaler.Facts) error {
-	stored, now := &corev1.ConfigMap{}, w.kit.Clock.Now()
 	key := client.ObjectKey{Namespace: autoscalerNamespace, Name: clusterautoscaler.StatusConfigMap}
-	err := w.kit.Uncached(reconcile.Unwatched).Get(ctx, key, stored)
-	missing := apierrors.IsNotFound(err)
-	if err != nil && !missing {
-		return fmt.Errorf("read ConfigMap %s: %w", key, err)
-	}
-	var before *clusterautoscaler.Status
-	if text := stored.Data[clusterautoscaler.StatusKey]; text != "" {
-		before, _ = clusterautoscaler.ReadStatus(text) // what another program wrote says nothing
-	}
-	status := clusterautoscaler.NewStatus(groups, before, now)
-	text, err := status.Text()
-	if err != nil {
-		return err
-	}
-	stored.Namespace, stored.Name = key.Namespace, key.Name
-	metav1.SetMetaDataAnnotation(&stored.ObjectMeta, clusterautoscaler.StatusUpdated, status.Time)
-	stored.Data = map[string]string{clusterautoscaler.StatusKey: text}
-	if missing {
-		err = w.kit.Client.Create(ctx, stored)
-	} else {
-		err = w.kit.Client.Update(ctx, stored)
-	}
-	if err != nil {
-		return fmt.Errorf("write ConfigMap %s: %w", key, err)
-	}
-	return nil
+	return patch.ConfigMap(ctx, w.kit, key, func(stored *corev1.ConfigMap) error {
+		var before *clusterautoscaler.Status
+		if text := stored.Data[clusterautoscaler.StatusKey]; text != "" {
+			before, _ = clusterautoscaler.ReadStatus(text) // what another program wrote says nothing
+		}
+		status := clusterautoscaler.NewStatus(groups, before, w.kit.Clock.Now())
+		text, err := status.Text()
+		if err != nil {
+			return err
+		}
+		metav1.SetMetaDataAnnotation(&stored.ObjectMeta, clusterautoscaler.StatusUpdated, status.Time)
+		stored.Data = map[string]string{clusterautoscaler.StatusKey: text}
+		return nil
+	})
 }
 
 // measure sets the metrics that have the names of Cluster Autoscaler.

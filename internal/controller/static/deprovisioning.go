@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/lookup"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 )
 
@@ -60,8 +59,7 @@ func (s static) occupied(ctx context.Context, claim *karpenterv1.NodeClaim) (occ
 }
 
 func (s static) remove(ctx context.Context, claim *karpenterv1.NodeClaim) error {
-	err := s.kit.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID})
-	if client.IgnoreNotFound(err) != nil {
+	if err := patch.Delete(ctx, s.kit, claim); err != nil {
 		return fmt.Errorf("delete claim %s: %w", claim.Name, err)
 	}
 	reconcile.Log(ctx).Info("deleting nodeclaim that its static pool does not need", "NodePool",

@@ -35,7 +35,7 @@ func (c Call) String() string { return c.Verb + " " + c.Kind }
 func (c Call) IsWrite() bool { return c.Verb != "get" && c.Verb != "list" }
 
 // ErrBroken is the error of an API server that cannot be reached.
-var ErrBroken = errors.New("rig: the API server cannot be reached")
+var ErrBroken = errors.New("harness: the API server cannot be reached")
 
 // Conflict is the error that another writer was faster.
 func Conflict(c Call) error {
@@ -174,6 +174,12 @@ func (r *Harness) faulty(base client.WithWatch, live bool) client.WithWatch {
 				return err
 			}
 			return c.Create(ctx, o, opts...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			if err := r.check("update", o, o.GetName(), live); err != nil {
+				return err
+			}
+			return c.Update(ctx, o, opts...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 			if err := r.check("delete", o, o.GetName(), live); err != nil {

@@ -133,8 +133,7 @@ func (k keeper) expire(ctx context.Context, _ reconcile.Key) (reconcile.Result, 
 			continue
 		}
 		for _, claim := range inside[id] {
-			err := k.kit.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID})
-			if client.IgnoreNotFound(err) != nil {
+			if err := patch.Delete(ctx, k.kit, claim); err != nil {
 				return reconcile.Never, fmt.Errorf("delete claim %s: %w", claim.Name, err)
 			}
 			reconcile.Log(ctx).Info("deleted nodeclaim in a capacity block that ends", "NodeClaim", claim.Name, "reservation", id)

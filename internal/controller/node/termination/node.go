@@ -24,8 +24,7 @@ func (c *controller) deleteClaim(ctx context.Context, node *corev1.Node) error {
 	if err != nil || claim == nil || claim.DeletionTimestamp != nil {
 		return err
 	}
-	err = c.Client.Delete(ctx, claim.DeepCopy(), client.Preconditions{UID: &claim.UID})
-	if client.IgnoreNotFound(err) != nil {
+	if err := patch.Delete(ctx, c.Kit, claim); err != nil {
 		return fmt.Errorf("delete claim %s of node %s: %w", claim.Name, node.Name, err)
 	}
 	return nil

@@ -142,7 +142,7 @@ func (g *garbage) collectInstance(ctx context.Context, i cloud.Instance) error {
 		return err
 	}
 	for _, node := range nodes {
-		if err := g.kit.Client.Delete(ctx, node.DeepCopy(), client.Preconditions{UID: &node.UID}); client.IgnoreNotFound(err) != nil {
+		if err := patch.Delete(ctx, g.kit, node); err != nil {
 			return fmt.Errorf("delete node %s of a removed instance: %w", node.Name, err)
 		}
 	}

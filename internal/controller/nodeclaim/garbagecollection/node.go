@@ -17,6 +17,7 @@ import (
 	"tenon/cloud"
 	"tenon/internal/class"
 	"tenon/internal/parallel"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/translate"
 )
@@ -95,7 +96,7 @@ func (g *garbage) collectInstanceless(ctx context.Context, node *corev1.Node) er
 	case err != nil && !cloud.IsNotFound(err):
 		return fmt.Errorf("look for instance %s of node %s: %w", node.Spec.ProviderID, node.Name, err)
 	}
-	if err := g.kit.Client.Delete(ctx, node.DeepCopy(), client.Preconditions{UID: &node.UID}); client.IgnoreNotFound(err) != nil {
+	if err := patch.Delete(ctx, g.kit, node); err != nil {
 		return fmt.Errorf("delete node %s, whose instance is gone: %w", node.Name, err)
 	}
 	reconcile.Log(ctx).Info("garbage collected node with no instance", "Node", node.Name, "provider-id", node.Spec.ProviderID)

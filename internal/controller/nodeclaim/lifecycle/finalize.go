@@ -143,8 +143,7 @@ func (l *lifecycle) deleteNodes(ctx context.Context, nodes []*corev1.Node) error
 		if node.DeletionTimestamp != nil {
 			continue
 		}
-		err := l.kit.Client.Delete(ctx, node.DeepCopy(), client.Preconditions{UID: &node.UID})
-		if client.IgnoreNotFound(err) != nil {
+		if err := patch.Delete(ctx, l.kit, node); err != nil {
 			trouble = append(trouble, fmt.Errorf("delete node %s: %w", node.Name, err))
 		}
 	}

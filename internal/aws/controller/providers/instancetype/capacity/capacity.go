@@ -13,14 +13,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/api/scalar"
 	"tenon/internal/lookup"
+	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 )
 
@@ -140,14 +139,8 @@ func (o *observer) keep(ctx context.Context, _ reconcile.Key) (reconcile.Result,
 }
 
 func (o *observer) write(ctx context.Context, key client.ObjectKey, data map[string]string) error {
-	stored := &corev1.ConfigMap{}
-	err := o.kit.Uncached(reconcile.Unwatched).Get(ctx, key, stored)
-	if apierrors.IsNotFound(err) {
-		return o.kit.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Data: data})
-	}
-	if err != nil {
-		return err
-	}
-	stored.Data = data
-	return o.kit.Client.Update(ctx, stored)
+	return patch.ConfigMap(ctx, o.kit, key, func(stored *corev1.ConfigMap) error {
+		stored.Data = data
+		return nil
+	})
 }
