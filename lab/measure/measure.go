@@ -1,20 +1,17 @@
 // Package measure measures a lab: how long it takes to start, how much of the machine it uses when idle,
-// and how quickly it binds many pods. It drives tenon-lab from outside, as a user would.
+// and how quickly it binds many pods. It drives tenon-lab from outside, as a user would. Lab is what other
+// measurements start and look at, too.
 package measure
 
 import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"tenon/lab/machine"
-	"tenon/lab/process"
-	"tenon/lab/state"
 )
 
 // Plan says what to measure.
@@ -41,12 +38,6 @@ type Result struct {
 	ByComponent map[string]Share `json:"byComponent"` // of the idle lab
 }
 
-// Share is one component's part of the idle lab.
-type Share struct {
-	ResidentBytes int64   `json:"residentBytes"`
-	Cores         float64 `json:"cores"`
-}
-
 // How long the steps of a measurement may take.
 const (
 	nodesWithin = 5 * time.Minute
@@ -57,25 +48,21 @@ const (
 
 // Run starts a lab in a new directory, measures it, and removes it.
 func Run(ctx context.Context, plan Plan) (result Result, err error) {
-	path, err := os.MkdirTemp("", "tenon-lab-measure-")
+	lab, err := NewLab(plan.Program)
 	if err != nil {
-		return result, fmt.Errorf("make directory: %w", err)
+		return result, err
 	}
-	defer os.RemoveAll(path)
-	directory := state.Directory(path)
-	r := run{plan: plan, directory: directory, result: &result}
+	defer os.RemoveAll(string(lab.Directory))
+	r := run{Lab: lab, plan: plan, result: &result}
 
 	plan.Say("starting a lab")
-	result.StartSeconds, err = seconds(func() error {
-		return r.tenonLab(ctx, "up", "--detach", "--controller", "none", "--boot-delay", "1s")
-	})
+	result.StartSeconds, err = seconds(func() error { return r.Up(ctx, "--controller", "none") })
 	if err != nil {
 		return result, err
 	}
 	err = r.measure(ctx)
 	plan.Say("stopping it")
-	// Run stops the lab even if the measurement was interrupted.
-	stop, errStop := seconds(func() error { return r.tenonLab(context.WithoutCancel(ctx), "down") })
+	stop, errStop := seconds(func() error { return r.Down(ctx) })
 	result.StopSeconds = stop
 	if err != nil {
 		return result, err
@@ -85,18 +72,17 @@ func Run(ctx context.Context, plan Plan) (result Result, err error) {
 
 // run is one measurement.
 type run struct {
-	plan      Plan
-	directory state.Directory
-	client    kubernetes.Interface
-	result    *Result
+	Lab
+	plan   Plan
+	client kubernetes.Interface
+	result *Result
 }
 
 func (r run) measure(ctx context.Context) error {
-	config, err := clientcmd.BuildConfigFromFlags("", r.directory.Kubeconfig())
+	config, err := r.Config()
 	if err != nil {
-		return fmt.Errorf("read kubeconfig: %w", err)
+		return err
 	}
-	config.QPS = -1
 	if r.client, err = kubernetes.NewForConfig(config); err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
@@ -155,64 +141,14 @@ func (r run) load(ctx context.Context) error {
 
 // look measures every process of the lab over the idle time, after a pause.
 func (r run) look(ctx context.Context) (map[string]Share, error) {
-	record, found, err := r.directory.Load()
-	if err != nil || !found {
-		return nil, fmt.Errorf("read record of the lab (found %v): %w", found, err)
-	}
-	if err := pause(ctx, settle); err != nil {
+	if err := Pause(ctx, settle); err != nil {
 		return nil, err
 	}
-	pids := map[string]int{"supervisor": record.Pid}
-	for _, component := range record.Components {
-		pids[component.Name] = component.Pid
-	}
-	before := map[string]time.Duration{}
-	for name, pid := range pids {
-		usage, err := process.Measure(pid)
-		if err != nil {
-			return nil, fmt.Errorf("measure %s: %w", name, err)
-		}
-		before[name] = usage.CPU
-	}
-	if err := pause(ctx, r.plan.Idle); err != nil {
-		return nil, err
-	}
-	shares := map[string]Share{}
-	for name, pid := range pids {
-		usage, err := process.Measure(pid)
-		if err != nil {
-			return nil, fmt.Errorf("measure %s: %w", name, err)
-		}
-		shares[name] = Share{
-			ResidentBytes: usage.ResidentBytes,
-			Cores:         (usage.CPU - before[name]).Seconds() / r.plan.Idle.Seconds(),
-		}
-	}
-	return shares, nil
-}
-
-func (r run) tenonLab(ctx context.Context, args ...string) error {
-	cmd := exec.CommandContext(ctx, r.plan.Program, append(args, "--dir", string(r.directory))...)
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("tenon-lab %s: %w\n%s", args[0], err, output)
-	}
-	return nil
+	return r.Shares(ctx, r.plan.Idle)
 }
 
 func seconds(do func() error) (float64, error) {
 	began := time.Now()
 	err := do()
 	return time.Since(began).Seconds(), err
-}
-
-// pause waits, because a measurement takes real time.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

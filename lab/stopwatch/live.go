@@ -102,7 +102,7 @@ func (m *measurement) keepLog() {
 	if m.plan.Log == "" {
 		return
 	}
-	record, _, err := m.directory.Load()
+	record, _, err := m.Directory.Load()
 	if err == nil {
 		tenon, _ := record.Find("tenon")
 		var text []byte
@@ -257,7 +257,7 @@ type reading struct {
 
 // controller reads the controller's counts of placements, and its use of the machine.
 func (m *measurement) controller(ctx context.Context) (out reading, err error) {
-	record, _, err := m.directory.Load()
+	record, _, err := m.Directory.Load()
 	if err != nil {
 		return out, fmt.Errorf("read record of the lab: %w", err)
 	}
@@ -265,9 +265,11 @@ func (m *measurement) controller(ctx context.Context) (out reading, err error) {
 	if !found {
 		return out, fmt.Errorf("tenon does not run")
 	}
-	if out.Usage, err = process.Measure(tenon.Pid); err != nil {
+	all, err := m.Usage()
+	if err != nil {
 		return out, err
 	}
+	out.Usage = all[tenon.Name]
 	out.counted, err = counters(ctx, metricsOf(tenon))
 	return out, err
 }

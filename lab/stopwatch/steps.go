@@ -16,6 +16,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/testing/workload"
+	"tenon/lab/measure"
 )
 
 // quiet is the pause before the next single pod.
@@ -35,7 +36,7 @@ func (r run) singles(ctx context.Context) error {
 	}
 	var toClaim, toFleet []time.Duration
 	for number := range r.plan.Singles {
-		if err := pause(ctx, quiet); err != nil {
+		if err := measure.Pause(ctx, quiet); err != nil {
 			return err
 		}
 		begun := time.Now()
@@ -47,7 +48,7 @@ func (r run) singles(ctx context.Context) error {
 			return err
 		}
 		toClaim = append(toClaim, seen.Sub(begun))
-		if err := pause(ctx, quiet); err != nil {
+		if err := measure.Pause(ctx, quiet); err != nil {
 			return err
 		}
 		bought, err := r.firstFleet(ctx, begun)
@@ -125,7 +126,7 @@ func (r run) firstFleet(ctx context.Context, after time.Time) (time.Time, error)
 }
 
 func (r run) endpoint() (string, error) {
-	text, err := os.ReadFile(r.directory.Environment())
+	text, err := os.ReadFile(r.Directory.Environment())
 	if err != nil {
 		return "", err
 	}
@@ -134,7 +135,7 @@ func (r run) endpoint() (string, error) {
 			return url, nil
 		}
 	}
-	return "", fmt.Errorf("%s does not say where AWS is", r.directory.Environment())
+	return "", fmt.Errorf("%s does not say where AWS is", r.Directory.Environment())
 }
 
 // burst makes many pods at once, and waits until the last is bound.
@@ -224,7 +225,7 @@ func (r run) steady(ctx context.Context) error {
 	if err := r.client.List(ctx, &nodes); err != nil {
 		return err
 	}
-	if err := pause(ctx, settling); err != nil {
+	if err := measure.Pause(ctx, settling); err != nil {
 		return err
 	}
 	usage, err := r.usage(ctx, 2*r.plan.Steady)

@@ -6,20 +6,17 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/lab/process"
-	"tenon/lab/state"
+	"tenon/lab/measure"
 )
 
 // Plan says what to measure.
@@ -73,12 +70,12 @@ type Steady struct {
 
 // run is one measurement.
 type run struct {
-	plan      Plan
-	directory state.Directory
-	client    client.Client
-	config    *rest.Config
-	kinds     *runtime.Scheme
-	result    *Result
+	measure.Lab
+	plan   Plan
+	client client.Client
+	config *rest.Config
+	kinds  *runtime.Scheme
+	result *Result
 }
 
 // Run starts a lab in a new directory, measures Tenon in it, and removes it.
@@ -94,22 +91,21 @@ func Run(ctx context.Context, plan Plan) (result Result, err error) {
 
 // inLab starts a lab in a new directory, calls work, and removes the lab.
 func inLab(ctx context.Context, plan Plan, work func(run) error) error {
-	path, err := os.MkdirTemp("", "tenon-lab-stopwatch-")
+	lab, err := measure.NewLab(plan.Program)
 	if err != nil {
-		return fmt.Errorf("make directory: %w", err)
+		return err
 	}
-	defer os.RemoveAll(path)
-	r := run{plan: plan, directory: state.Directory(path)}
+	defer os.RemoveAll(string(lab.Directory))
+	r := run{Lab: lab, plan: plan}
 	plan.Say("starting a lab with Tenon")
-	up := []string{"up", "--detach", "--controller", "tenon", "--boot-delay", "1s"}
+	up := []string{"--controller", "tenon"}
 	for _, setting := range plan.Settings {
 		up = append(up, "--set", setting)
 	}
-	if err := r.tenonLab(ctx, up...); err != nil {
+	if err := r.Up(ctx, up...); err != nil {
 		return err
 	}
-	// inLab stops the lab even if the measurement was interrupted.
-	defer func() { _ = r.tenonLab(context.WithoutCancel(ctx), "down") }()
+	defer func() { _ = r.Down(ctx) }()
 	if err := r.connect(); err != nil {
 		return err
 	}
@@ -137,11 +133,10 @@ func (r run) measure(ctx context.Context) error {
 }
 
 func (r *run) connect() error {
-	config, err := clientcmd.BuildConfigFromFlags("", r.directory.Kubeconfig())
+	config, err := r.Config()
 	if err != nil {
-		return fmt.Errorf("read kubeconfig: %w", err)
+		return err
 	}
-	config.QPS = -1
 	kinds := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, karpenterv1.AddToScheme, awsv1.AddToScheme} {
 		if err := add(kinds); err != nil {
@@ -153,48 +148,17 @@ func (r *run) connect() error {
 	return err
 }
 
-func (r run) tenonLab(ctx context.Context, args ...string) error {
-	cmd := exec.CommandContext(ctx, r.plan.Program, append(args, "--dir", string(r.directory))...)
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("tenon-lab %s: %w\n%s", args[0], err, output)
-	}
-	return nil
-}
-
 // usage returns what the controller uses over a time.
 func (r run) usage(ctx context.Context, over time.Duration) (Steady, error) {
-	record, found, err := r.directory.Load()
-	if err != nil || !found {
-		return Steady{}, fmt.Errorf("read record of the lab (found %v): %w", found, err)
+	shares, err := r.Shares(ctx, over)
+	if err != nil {
+		return Steady{}, err
 	}
-	tenon, found := record.Find("tenon")
+	tenon, found := shares["tenon"]
 	if !found {
 		return Steady{}, fmt.Errorf("tenon does not run")
 	}
-	before, err := process.Measure(tenon.Pid)
-	if err != nil {
-		return Steady{}, err
-	}
-	if err := pause(ctx, over); err != nil {
-		return Steady{}, err
-	}
-	after, err := process.Measure(tenon.Pid)
-	if err != nil {
-		return Steady{}, err
-	}
-	return Steady{Cores: (after.CPU - before.CPU).Seconds() / over.Seconds(), ResidentBytes: after.ResidentBytes}, nil
-}
-
-// pause waits, because a measurement takes real time.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return Steady{Cores: tenon.Cores, ResidentBytes: tenon.ResidentBytes}, nil
 }
 
 func median(list []time.Duration) time.Duration {

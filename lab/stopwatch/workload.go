@@ -14,6 +14,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/testing/workload"
+	"tenon/lab/measure"
 )
 
 // The pools: one as in tutorials, and one of small machines for the steady state.
@@ -107,7 +108,7 @@ func (r run) until(ctx context.Context, within time.Duration, what string, done 
 		if time.Now().After(limit) {
 			return fmt.Errorf("wait until %s: %s were not enough", what, within)
 		}
-		if err := pause(ctx, 200*time.Millisecond); err != nil {
+		if err := measure.Pause(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}
 	}
