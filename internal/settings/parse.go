@@ -61,10 +61,12 @@ func Register(flags *pflag.FlagSet, own ...Option) func(LookupEnv) (Settings, []
 			flag.NoOptDefVal = "true"
 		}
 	}
+	foreign := registerForeign(flags)
 	return func(lookup LookupEnv) (Settings, []Warning, error) {
 		warnings, err := read(options, func(o Option) (string, origin) { return given(o, flags, lookup) })
+		more, refused := readForeign(flags, foreign)
 		s.normalise()
-		return *s, warnings, err
+		return *s, append(warnings, more...), errors.Join(err, refused)
 	}
 }
 

@@ -242,6 +242,30 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 	}
 }
 
+// The command line of a Cluster Autoscaler is read: what Tenon has counts, what it does not need is told, and what would keep it from
+// something is refused unless it is the default.
+func TestFlagsOfClusterAutoscaler(t *testing.T) {
+	t.Parallel()
+	s, warnings := mustParse(t, []string{
+		"--v=4", "--stderrthreshold=info", "--cloud-provider=aws", "--skip-nodes-with-local-storage=false", "--expander=least-waste", "--scan-interval=30s",
+		"--leader-elect", "--max-nodes-total=0", "--scale-down-unneeded-time=3m",
+	}, nil)
+	var told []string
+	for _, w := range warnings {
+		told = append(told, w.Flag)
+	}
+	slices.Sort(told)
+	if got, want := strings.Join(told, " "), "cloud-provider leader-elect max-nodes-total scan-interval stderrthreshold v"; got != want || s.ScaleDown.UnneededTime != 3*time.Minute {
+		t.Errorf("told of %s, want %s; nodes go after %s", got, want, s.ScaleDown.UnneededTime)
+	}
+	for _, refused := range []string{"--max-nodes-total=100", "--cores-total=0:64", "--startup-taint=example.com/boot", "--expendable-pods-priority-cutoff=0", "--allowed-scheduler-names=other", "--capacity-quotas-enabled"} {
+		name, _, _ := strings.Cut(strings.TrimPrefix(refused, "--"), "=")
+		if _, _, err := Parse([]string{refused}, environment(nil)); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "leave the flag out") {
+			t.Errorf("%s: %v", refused, err)
+		}
+	}
+}
+
 // Settings that ask for what is not there say so, once, and change nothing else.
 func TestWhatHasNoEffectSaysSo(t *testing.T) {
 	t.Parallel()

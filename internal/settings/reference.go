@@ -2,7 +2,10 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"tenon/internal/clusterautoscaler"
 )
 
 // Reference is the page docs/reference/settings.md about some options. It is generated, so that what
@@ -17,6 +20,17 @@ func Reference(options []Option) string {
 				page.WriteString(row(o))
 			}
 		}
+	}
+	page.WriteString(foreignHead)
+	for _, f := range clusterautoscaler.KnownFlags() {
+		if slices.ContainsFunc(options, func(o Option) bool { return o.Flag == f.Name }) {
+			continue
+		}
+		refused := ""
+		if f.Refused() {
+			refused = "yes"
+		}
+		fmt.Fprintf(&page, "| `--%s` | %s | %s |\n", f.Name, refused, f.Instead())
 	}
 	page.WriteString(referenceTail)
 	return page.String()
@@ -45,6 +59,16 @@ values keep working; what Karpenter does not have is marked.
   default is used. On the command line it is an error.
 - Every other wrong value stops the start, with a message that names the setting, the value and the remedy. All of
   them are reported at once.
+`
+
+const foreignHead = `
+## Flags of Cluster Autoscaler
+
+Flags that are not above are accepted on the command line, so that the arguments of a Cluster Autoscaler can be given as they are. Each is told in the log with
+what does it instead. Some keep Tenon from something that it would do: of these a value other than Cluster Autoscaler's default stops the start.
+
+| flag | refused | instead |
+| --- | --- | --- |
 `
 
 const referenceTail = `
