@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,25 +32,41 @@ func claimWith(trues ...string) *karpenterv1.NodeClaim {
 	return claim
 }
 
-// TestOverdue follows "Launched not True for 5m", "Registered not True for 15m, since creation".
+// TestOverdue follows "Launched not True for 5m", "Registered not True for 15m, since creation". A node that
+// has never been initialized must be ready within fifteen minutes.
 func TestOverdue(t *testing.T) {
 	t.Parallel()
 	launched := []string{karpenterv1.ConditionLaunched}
 	registered := append(launched, karpenterv1.ConditionRegistered)
+	initialized := append(slices.Clone(registered), karpenterv1.ConditionInitialized)
+	node := func(ready corev1.ConditionStatus, since time.Duration) *corev1.Node {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(birth.Add(time.Minute))}}
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.NewTime(birth.Add(since))}}
+		return node
+	}
+	silent := &corev1.Node{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(birth.Add(time.Minute))}}
 	for name, tc := range map[string]struct {
 		trues []string
+		node  *corev1.Node
 		age   time.Duration
 		why   removal.Reason
 		left  time.Duration
 	}{
-		"a new claim has five minutes to launch":                  {nil, 0, "", 5 * time.Minute},
-		"a second is left":                                        {nil, 5*time.Minute - time.Second, "", time.Second},
-		"too late to launch":                                      {nil, 5 * time.Minute, removal.LaunchTimeout, 0},
-		"launched, it has fifteen since its creation to register": {launched, 5 * time.Minute, "", 10 * time.Minute},
-		"too late to register":                                    {launched, 15 * time.Minute, removal.RegistrationTimeout, 0},
-		"registered, it has all the time":                         {registered, 300 * time.Hour, "", 0},
+		"a new claim has five minutes to launch":                  {nil, nil, 0, "", 5 * time.Minute},
+		"a second is left":                                        {nil, nil, 5*time.Minute - time.Second, "", time.Second},
+		"too late to launch":                                      {nil, nil, 5 * time.Minute, removal.LaunchTimeout, 0},
+		"launched, it has fifteen since its creation to register": {launched, nil, 5 * time.Minute, "", 10 * time.Minute},
+		"too late to register":                                    {launched, nil, 15 * time.Minute, removal.RegistrationTimeout, 0},
+		"registered, its node is not known yet":                   {registered, nil, 300 * time.Hour, "", 0},
+		"its node is ready, and its taints may take their time":   {registered, node(corev1.ConditionTrue, 0), 300 * time.Hour, "", 0},
+		"its node joined a minute after and was never ready":      {registered, silent, 15 * time.Minute, "", time.Minute},
+		"that takes too long":                                     {registered, silent, 16 * time.Minute, removal.Unhealthy, 0},
+		"its node was ready for some time":                        {registered, node(corev1.ConditionFalse, 10*time.Minute), 24 * time.Minute, "", time.Minute},
+		"its node has not been ready for too long":                {registered, node(corev1.ConditionUnknown, 10*time.Minute), 25 * time.Minute, removal.Unhealthy, 0},
+		"a time before the node joined does not count":            {registered, node(corev1.ConditionFalse, -time.Hour), 15 * time.Minute, "", time.Minute},
+		"initialized, it is left to node repair":                  {initialized, node(corev1.ConditionFalse, 10*time.Minute), 300 * time.Hour, "", 0},
 	} {
-		why, left := overdue(claimWith(tc.trues...), birth.Add(tc.age), 5*time.Minute)
+		why, left := overdue(claimWith(tc.trues...), tc.node, birth.Add(tc.age), 5*time.Minute)
 		if why != tc.why || left != tc.left {
 			t.Errorf("%s: %q and %s left, want %q and %s", name, why, left, tc.why, tc.left)
 		}

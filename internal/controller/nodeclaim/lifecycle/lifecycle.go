@@ -4,8 +4,8 @@
 //
 //	            Create                node joins              ready, taints gone
 //	(created) ────────▶ Launched ─────────────────▶ Registered ─────────────────▶ Initialized
-//	    │ no capacity,     │ not registered             │                            │
-//	    │ 5 min            │ within 15 min              │          deletion          │
+//	    │ no capacity,     │ not registered             │ not ready                  │
+//	    │ 5 min            │ within 15 min              │ for 15 min, or deletion    │ deletion
 //	    └───────────┬──────┘                            └──────────────┬─────────────┘
 //	                ▼                                                  ▼
 //	        instance away, released                  node drained, instance away, released
