@@ -28,7 +28,7 @@ func (r Reason) Text() string {
 	case Spread, Affinity, AntiAffinity:
 		return r.topology()
 	case PriceCeiling:
-		return fmt.Sprintf("out of stock: %s; what can be had costs %s an hour, and the pool's price ceiling is %s", r.Where, model.Money(r.Want), model.Money(r.Have))
+		return fmt.Sprintf("out of stock: %s; what can be had costs %s an hour, and the pool's price ceiling is %s an hour", r.Where, model.Money(r.Want), model.Money(r.Have))
 	case ReservationTaken:
 		return "one or more instance types with compatible reserved offerings are available, but could not be reserved"
 	case None:

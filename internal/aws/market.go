@@ -122,6 +122,9 @@ func (m *market) Currency() string {
 	return facts.PricesFor(region).Currency
 }
 
+// currency is that of a region's prices.
+func currency(region string) string { return facts.PricesFor(region).Currency }
+
 // Remarks implements provider.Market.
 func (m *market) Remarks() []string {
 	if len(m.used) == 0 {

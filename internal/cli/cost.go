@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,14 +135,16 @@ func encodedIndented(to io.Writer, value any) error {
 	return nil
 }
 
-// costs are what `tenon cost` prints. Prices are dollars an hour.
+// costs are what `tenon cost` prints.
 type costs struct {
-	By      cost.Dimension `json:"by"`
-	Nodes   int            `json:"nodes"`
-	Price   float64        `json:"pricePerHour"`
-	Pods    float64        `json:"podsPerHour"`
-	Daemons float64        `json:"daemonsPerHour"`
-	Idle    float64        `json:"idlePerHour"`
+	// Currency of the prices, as ISO 4217 has it; empty if it is not known.
+	Currency string         `json:"currency,omitempty"`
+	By       cost.Dimension `json:"by"`
+	Nodes    int            `json:"nodes"`
+	Price    float64        `json:"pricePerHour"`
+	Pods     float64        `json:"podsPerHour"`
+	Daemons  float64        `json:"daemonsPerHour"`
+	Idle     float64        `json:"idlePerHour"`
 	// Unpriced nodes are missing from the prices.
 	Unpriced int          `json:"unpricedNodes"`
 	Savings  costSavings  `json:"savings"`
@@ -164,7 +167,7 @@ type costInLine struct {
 
 func costOf(f *view.Fleet, by cost.Dimension) costs {
 	out := costs{
-		By: by, Nodes: f.Total.Nodes, Price: f.Total.Price.Float(), Daemons: f.Total.Overhead.Float(), Idle: f.Total.Idle.Float(), Unpriced: f.Total.Unpriced,
+		Currency: f.Currency, By: by, Nodes: f.Total.Nodes, Price: f.Total.Price.Float(), Daemons: f.Total.Overhead.Float(), Idle: f.Total.Idle.Float(), Unpriced: f.Total.Unpriced,
 		Pods: (f.Total.Price - f.Total.Overhead - f.Total.Idle).Float(), Lines: []costInLine{},
 	}
 	for _, line := range f.Cost(by) {
@@ -188,7 +191,8 @@ func (c costs) write(to io.Writer) error {
 	if c.By == cost.ByNamespace || c.By == cost.ByOwner {
 		count = "PODS"
 	}
-	fmt.Fprintf(w, "%s\t%s\t$/HOUR\t$/MONTH\tSHARE\n", strings.ToUpper(string(c.By)), count)
+	unit := cmp.Or(c.Currency, "PRICE")
+	fmt.Fprintf(w, "%s\t%s\t%s/HOUR\t%s/MONTH\tSHARE\n", strings.ToUpper(string(c.By)), count, unit, unit)
 	for _, line := range c.Lines {
 		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.2f\t%.1f%%\n", line.Name, line.Count, line.Price, line.Price*view.HoursPerMonth, 100*line.Share)
 	}
@@ -201,7 +205,7 @@ func (c costs) write(to io.Writer) error {
 			c.Pods, 100*c.Pods/c.Price, c.Daemons, 100*c.Daemons/c.Price, c.Idle, 100*c.Idle/c.Price)
 	}
 	if c.Savings.Moves > 0 {
-		fmt.Fprintf(to, "%d moves have saved %.4f an hour in all; %.4f was expected\n", c.Savings.Moves, c.Savings.Realised, c.Savings.Expected)
+		fmt.Fprintf(to, "%d moves have saved %s an hour in all; %.4f was expected\n", c.Savings.Moves, strings.TrimSpace(fmt.Sprintf("%.4f %s", c.Savings.Realised, c.Currency)), c.Savings.Expected)
 	}
 	if c.Unpriced > 0 {
 		fmt.Fprintf(to, "nodes without a known price, which are not in the sums: %d\n", c.Unpriced)

@@ -20,9 +20,9 @@ func TestCost(t *testing.T) {
 		}
 		return got.out
 	}
-	want := `CAPACITY TYPE  NODES  $/HOUR  $/MONTH  SHARE
-on-demand      1      0.0960  70.08    100.0%
-all                   0.0960  70.08    
+	want := `CAPACITY TYPE  NODES  USD/HOUR  USD/MONTH  SHARE
+on-demand      1      0.0960    70.08      100.0%
+all                   0.0960    70.08      
 
 pods 0.0000 (0%), daemons 0.0000 (0%), idle 0.0960 (100%)
 `
@@ -30,7 +30,7 @@ pods 0.0000 (0%), daemons 0.0000 (0%), idle 0.0960 (100%)
 		t.Errorf("the table is\n%s\nwant\n%s", out, want)
 	}
 	var document costs
-	if err := json.Unmarshal([]byte(printed("namespace", "-o", "json")), &document); err != nil || document.Price != 0.096 || document.Idle != 0.096 || len(document.Lines) != 1 || document.Lines[0].Name != "(idle)" {
+	if err := json.Unmarshal([]byte(printed("namespace", "-o", "json")), &document); err != nil || document.Price != 0.096 || document.Currency != "USD" || document.Idle != 0.096 || len(document.Lines) != 1 || document.Lines[0].Name != "(idle)" {
 		t.Errorf("JSON: %+v, error %v", document, err)
 	}
 	document = costs{}

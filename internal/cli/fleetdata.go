@@ -37,7 +37,7 @@ func writeFleet(w Env, output string, o viewer.Options, watched *watch.Watch) er
 	case viewProm:
 		return writeProm(w.Out, fleet, o.NoPrices)
 	}
-	all := map[string]any{"version": fleetVersion, "cluster": o.Title}
+	all := map[string]any{"version": fleetVersion, "cluster": o.Title, "currency": fleet.Currency}
 	for what := range tops {
 		columns := fleetColumns(what, o)
 		all[what] = objects(columns, rowsOf(what, fleet, columns))

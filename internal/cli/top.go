@@ -82,7 +82,8 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	rows := rowsOf(what, following.State.Fleet(), columns)
+	fleet := following.State.Fleet()
+	rows := rowsOf(what, fleet, columns)
 	if f.sort != "" {
 		sortRows(rows, slices.Index(names(columns), f.sort))
 	}
@@ -95,7 +96,7 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	case topCSV:
 		return writeRowsCSV(w.Out, columns, rows)
 	}
-	return writeRowsTable(w.Out, columns, rows)
+	return writeRowsTable(w.Out, columns, rows, fleet.Currency)
 }
 
 // topColumn is one column; of reads it from what a row is about. Values are strings, int64s and prices.
@@ -246,9 +247,15 @@ func number(value any) float64 {
 	return 0
 }
 
-func writeRowsTable(to io.Writer, columns []topColumn, rows [][]any) error {
+func writeRowsTable(to io.Writer, columns []topColumn, rows [][]any, currency string) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.ToUpper(strings.Join(names(columns), "\t")))
+	titles := names(columns)
+	for i, name := range titles {
+		if currency != "" && (name == "price" || name == "idle") {
+			titles[i] += " " + currency + "/h"
+		}
+	}
+	fmt.Fprintln(w, strings.ToUpper(strings.Join(titles, "\t")))
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, value := range row {

@@ -22,7 +22,7 @@ func TestTop(t *testing.T) {
 		}
 		return got.out
 	}
-	if out := top("nodes", "--sort", "price"); !strings.HasPrefix(out, "NAME ") || !strings.Contains(out, "worker-1  -     m5.large  us-west-2a  on-demand  0     2    0%    8Gi     0%       0.0960  0.0960  Ready  -") {
+	if out := top("nodes", "--sort", "price"); !strings.HasPrefix(out, "NAME ") || !strings.Contains(out, "worker-1  -     m5.large  us-west-2a  on-demand  0     2    0%    8Gi     0%       0.0960       0.0960      Ready  -") {
 		t.Errorf("nodes:\n%s", out)
 	}
 	if out := top("pending"); !strings.Contains(out, "0/1 nodes are available") {

@@ -233,7 +233,9 @@ const reading = time.Minute
 
 // follow begins to follow a cluster and waits for the first whole picture.
 func follow(ctx context.Context, config *rest.Config, w Env) (following, error) {
-	watched, err := watch.New(config, view.NewState(w.Cloud.Builtin.Offers), publication.Namespaces(w.LookupEnv)...)
+	state := view.NewState(w.Cloud.Builtin.Offers)
+	state.PricedIn(w.Cloud.Builtin.Currency)
+	watched, err := watch.New(config, state, publication.Namespaces(w.LookupEnv)...)
 	if err != nil {
 		return following{}, err
 	}

@@ -51,7 +51,7 @@ func TestViewOnceShowsAnyCluster(t *testing.T) {
 	if got.status != 0 || got.err != "" {
 		t.Fatalf("status %d, messages %q", got.status, got.err)
 	}
-	for _, part := range []string{"small  1 node, 1 ready  1 pod, 1 pending  $0.096/h $70/month", "worker-1", "m5.large", "on-demand"} {
+	for _, part := range []string{"small  1 node, 1 ready  1 pod, 1 pending  0.096 USD/h 70/month", "worker-1", "m5.large", "on-demand"} {
 		if !strings.Contains(got.out, part) {
 			t.Errorf("the picture lacks %q:\n%s", part, got.out)
 		}

@@ -11,6 +11,7 @@ import (
 // update is what a browser is sent: all small parts, and the nodes that have changed.
 type update struct {
 	Title    string                     `json:"title"`
+	Currency string                     `json:"currency"` // of all prices; empty if it is not known
 	At       int64                      `json:"at"`
 	Whole    bool                       `json:"whole"` // forget what was sent before
 	Managed  bool                       `json:"managed"`
@@ -131,7 +132,7 @@ const (
 // picture.
 func (d *Dashboard) update(last, now *view.Fleet) update {
 	out := update{
-		Title: d.options.Title, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
+		Title: d.options.Title, Currency: now.Currency, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
 		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[cost.Dimension][]money{}, Notices: []noticeLine{}, History: d.history.all(),
 	}
 	before := map[string]*view.Node{}

@@ -90,14 +90,14 @@ func TestMessageOfChosen(t *testing.T) {
 		d    plan.Disruption
 		want string
 	}{
-		"an empty node": {plan.Disruption{Nodes: removals(1), Savings: 200_000}, "Will be deleted: no pod has to move, saves $0.20 an hour"},
+		"an empty node": {plan.Disruption{Nodes: removals(1), Savings: 200_000}, "Will be deleted: no pod has to move, saves 0.20 an hour"},
 		"pods find places on other nodes": {
 			plan.Disruption{Nodes: removals(2), Moves: []plan.Placement{{Pods: []snapshot.PodIndex{1}}}, Savings: model.Money(1_250_000)},
-			"Will be deleted, together with 1 other node: 1 pod moves, saves $1.25 an hour",
+			"Will be deleted, together with 1 other node: 1 pod moves, saves 1.25 an hour",
 		},
 		"three become one": {
 			plan.Disruption{Nodes: removals(3), Replacements: []plan.Claim{{Pods: []snapshot.PodIndex{1, 2}}}, Moves: []plan.Placement{{Pods: []snapshot.PodIndex{3}}}, Savings: 10_000},
-			"Will be replaced by 1 node, together with 2 other nodes: 3 pods move, saves $0.01 an hour",
+			"Will be replaced by 1 node, together with 2 other nodes: 3 pods move, saves 0.01 an hour",
 		},
 		"drift may cost": {
 			plan.Disruption{Nodes: removals(1), Replacements: make([]plan.Claim, 2), Savings: -10_000},

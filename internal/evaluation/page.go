@@ -109,7 +109,7 @@ func message(p *plan.Plan, o *plan.Prospect) string {
 		}
 	}
 	if d.Savings > 0 {
-		text += fmt.Sprintf(", saves $%.2f an hour", d.Savings.Float())
+		text += fmt.Sprintf(", saves %.2f an hour", d.Savings.Float())
 	}
 	return text
 }

@@ -20,6 +20,7 @@ import (
 
 	"tenon/core/decide"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -135,6 +136,9 @@ func (j *Journal) Decided(r Record) int64 {
 	j.mu.Lock()
 	d.Cost.Currency = j.currency
 	j.mu.Unlock()
+	for i := range d.Unplaced {
+		d.Unplaced[i].Why = reason.InCurrency(d.Unplaced[i].Why, d.Cost.Currency)
+	}
 	said := d.said()
 	j.mu.Lock()
 	was := j.last[r.By]

@@ -27,6 +27,7 @@ type pages struct {
 	token    string
 	config   *rest.Config
 	prices   view.Prices
+	currency func(region string) string
 	// namespace is where the controller publishes its market.
 	namespace string
 	try       dashboard.Try
@@ -60,7 +61,9 @@ func (*pages) NeedLeaderElection() bool { return false }
 
 // Start serves until the context ends.
 func (p *pages) Start(ctx context.Context) error {
-	watched, err := watch.New(p.config, view.NewState(p.prices), p.namespace)
+	state := view.NewState(p.prices)
+	state.PricedIn(p.currency)
+	watched, err := watch.New(p.config, state, p.namespace)
 	if err != nil {
 		return err
 	}

@@ -64,6 +64,8 @@ type Builtin struct {
 	Market func(region string) (Market, error)
 	// Offers is all that a region sells, at the prices that are built in.
 	Offers func(region string) *catalog.Catalog
+	// Currency is that of a region's prices, as ISO 4217 has it; without a region, that of most regions.
+	Currency func(region string) string
 }
 
 // Market is what pools can buy.

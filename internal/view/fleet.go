@@ -40,9 +40,22 @@ func (s *State) picture() *Fleet {
 	})
 	f.Total = Sum(f.Nodes)
 	f.Pools = s.grouped(f.Nodes)
+	f.Currency = s.pricedIn(f.Nodes)
 	f.Pending = s.pending()
 	s.made = f
 	return f
+}
+
+func (s *State) pricedIn(nodes []*Node) string {
+	if s.currency == nil {
+		return ""
+	}
+	for _, n := range nodes {
+		if n.Region != "" {
+			return s.currency(n.Region)
+		}
+	}
+	return s.currency("")
 }
 
 // build joins a node, its claim and its pods.

@@ -22,8 +22,10 @@ type State struct {
 	book *book
 	// published is when the controller wrote the prices that the book has from it.
 	published time.Time
-	revision  uint64
-	made      *Fleet // the last picture
+	// currency is that of the prices in a region; nil if it is not known.
+	currency func(region string) string
+	revision uint64
+	made     *Fleet // the last picture
 
 	managed bool
 	nodes   map[string]*Node // by name, without pods and prices
@@ -52,6 +54,14 @@ func NewState(prices Prices) *State {
 		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, groups: map[string]*Pool{}, pods: map[string]*Pod{},
 		at: map[string]map[string]*Pod{}, built: map[string]*Node{}, told: map[string]told{}, log: map[string]Notice{}, details: map[string]*Details{},
 	}
+}
+
+// PricedIn tells the currency of the prices in a region, without a region that of most regions. The clouds' prices in
+// one cluster have one currency.
+func (s *State) PricedIn(currency func(region string) string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.currency, s.made = currency, nil
 }
 
 // Publish takes what the controller published at a time: what its node classes sell. Nothing published has a zero

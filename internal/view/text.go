@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"tenon/core/model"
@@ -51,7 +52,16 @@ func trimmed(f float64) string {
 	return fmt.Sprintf("%.1f", f)
 }
 
-// Dollars formats a price with so many decimals.
-func Dollars(m model.Money, decimals int) string {
-	return fmt.Sprintf("$%.*f", decimals, m.Float())
+// Price formats a price with so many decimals and its currency, if that is known: 0.192 USD.
+func Price(m model.Money, decimals int, currency string) string {
+	text := Decimal(m, decimals)
+	if currency != "" {
+		text += " " + currency
+	}
+	return text
+}
+
+// Decimal formats a price with so many decimals, for places that have the currency elsewhere.
+func Decimal(m model.Money, decimals int) string {
+	return strconv.FormatFloat(m.Float(), 'f', decimals, 64)
 }

@@ -27,11 +27,13 @@ type Fleet struct {
 	Managed bool
 	// Published is when the controller published its prices; zero if none did.
 	Published time.Time
-	Pools     []*Pool // by name; the last has no name, and holds the nodes that belong to no pool
-	Nodes     []*Node // by name
-	Pending   []*Pod  // the oldest first
-	Total     Total
-	Notices   []Notice // the newest first
+	// Currency of all prices, as ISO 4217 has it; empty if it is not known.
+	Currency string
+	Pools    []*Pool // by name; the last has no name, and holds the nodes that belong to no pool
+	Nodes    []*Node // by name
+	Pending  []*Pod  // the oldest first
+	Total    Total
+	Notices  []Notice // the newest first
 }
 
 // Total sums up some nodes.

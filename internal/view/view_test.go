@@ -377,3 +377,28 @@ func TestNodeGroupsAreShown(t *testing.T) {
 		t.Errorf("after the objects are gone: %d pools, the first with limits %v", len(pools), pools[0].Limits)
 	}
 }
+
+// TestPricesHaveACurrency checks that the currency is that of the nodes' region, or of most regions while no node has one.
+func TestPricesHaveACurrency(t *testing.T) {
+	t.Parallel()
+	s := NewState(shop)
+	if got := s.Fleet().Currency; got != "" {
+		t.Errorf("where it is not known: %q", got)
+	}
+	s.PricedIn(func(region string) string {
+		if region == "cn-north-1" {
+			return "CNY"
+		}
+		return "USD"
+	})
+	if got := s.Fleet().Currency; got != "USD" {
+		t.Errorf("without nodes: %q", got)
+	}
+	s.Put(node("a", corev1.LabelTopologyZone, "cn-north-1a"))
+	if got := s.Fleet().Currency; got != "CNY" {
+		t.Errorf("in China: %q", got)
+	}
+	if got := Price(model.Unit/8, 3, "CNY") + ", " + Price(model.Unit/8, 3, ""); got != "0.125 CNY, 0.125" {
+		t.Errorf("prices: %s", got)
+	}
+}

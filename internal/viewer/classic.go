@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"tenon/core/model"
 	"tenon/internal/view"
 )
 
@@ -20,7 +21,7 @@ func (m *Model) classic() string {
 		line := fmt.Sprintf("%d nodes (%10s/%s) %5.1f%% %s %s", t.Nodes, view.Amount(resource, t.Requested.Get(resource)), view.Amount(resource, t.Allocatable.Get(resource)),
 			100*use, resource, m.options.Style.meter(use, 0, 40))
 		if i == 0 && !m.options.NoPrices {
-			line += fmt.Sprintf(" %s/hour | %s/month", view.Dollars(t.Price, 3), view.Dollars(view.Monthly(t.Price), 3))
+			line += fmt.Sprintf(" %s/hour | %s/month", m.dollars(t.Price, 3), m.dollars(view.Monthly(t.Price), 3))
 			if t.Unpriced > 0 {
 				line += fmt.Sprintf(" (%d unpriced)", t.Unpriced)
 			}
@@ -102,10 +103,18 @@ func (m *Model) classicLines(nodes []*view.Node) []string {
 	return out
 }
 
+// dollars formats a price as eks-node-viewer does, and those in other currencies so that they cannot be taken for dollars.
+func (m *Model) dollars(price model.Money, decimals int) string {
+	if m.fleet.Currency == "" || m.fleet.Currency == "USD" {
+		return "$" + view.Decimal(price, decimals)
+	}
+	return view.Price(price, decimals, m.fleet.Currency)
+}
+
 func (m *Model) classicFacts(n *view.Node) []string {
 	kind := n.Type
 	if !m.options.NoPrices && n.Source != view.Unpriced {
-		kind += "/" + view.Dollars(n.Price, 4)
+		kind += "/" + m.dollars(n.Price, 4)
 	}
 	capacity := map[string]string{"on-demand": "On-Demand", "spot": "Spot", "fargate": "Fargate", "reserved": "Reserved"}[n.CapacityType]
 	if capacity == "" {

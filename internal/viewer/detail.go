@@ -54,8 +54,8 @@ func (m *Model) facts(n *view.Node) []string {
 	case n.Source == view.Unpriced:
 		out = append(out, "no price is known")
 	default:
-		out = append(out, fmt.Sprintf("%s an hour, %s a month (%s); idle %s, daemons %s an hour", view.Dollars(n.Price, 4), view.Dollars(view.Monthly(n.Price), 2), n.Source,
-			view.Dollars(n.Idle, 4), view.Dollars(n.Overhead, 4)))
+		out = append(out, fmt.Sprintf("%s an hour, %s a month (%s); idle %s, daemons %s an hour", m.money(n.Price, 4), view.Decimal(view.Monthly(n.Price), 2), n.Source,
+			view.Decimal(n.Idle, 4), view.Decimal(n.Overhead, 4)))
 	}
 	return out
 }

@@ -103,7 +103,7 @@ func (m *Model) title(g *group) string {
 	}
 	text := mark + g.name + "  " + count(g.total.Nodes, "node")
 	if !m.options.NoPrices {
-		text += "  " + view.Dollars(g.total.Price, 3) + "/h"
+		text += "  " + m.money(g.total.Price, 3) + "/h"
 		if g.total.Unpriced > 0 {
 			text += fmt.Sprintf(" (%d unpriced)", g.total.Unpriced)
 		}

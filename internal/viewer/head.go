@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tenon/core/model"
 	"tenon/internal/view"
 )
 
@@ -19,7 +20,7 @@ func (m *Model) head() []string {
 		fmt.Sprintf("%s, %d pending", count(t.Pods+len(m.fleet.Pending), "pod"), len(m.fleet.Pending)),
 	}
 	if !m.options.NoPrices {
-		parts = append(parts, s.bold(view.Dollars(t.Price, 3)+"/h")+" "+view.Dollars(view.Monthly(t.Price), 0)+"/month")
+		parts = append(parts, s.bold(m.money(t.Price, 3)+"/h")+" "+view.Decimal(view.Monthly(t.Price), 0)+"/month")
 		if t.Unpriced > 0 {
 			parts = append(parts, s.medium(fmt.Sprintf("%d unpriced", t.Unpriced)))
 		}
@@ -32,15 +33,20 @@ func (m *Model) head() []string {
 
 func (m *Model) bars() string {
 	t, s := m.fleet.Total, m.options.Style
-	width := max(10, min(30, (m.width-len("cpu  memory  idle $0.00/h")-12)/max(1, len(m.options.Resources))))
+	width := max(10, min(30, (m.width-len("cpu  memory  idle 0.00 USD/h")-12)/max(1, len(m.options.Resources))))
 	var parts []string
 	for _, resource := range m.options.Resources {
 		parts = append(parts, resource+" "+s.bar(view.Use(t.Requested, t.Allocatable, resource), view.Use(t.Daemons, t.Allocatable, resource), width))
 	}
 	if !m.options.NoPrices {
-		parts = append(parts, "idle "+view.Dollars(t.Idle, 2)+"/h")
+		parts = append(parts, "idle "+m.money(t.Idle, 2)+"/h")
 	}
 	return strings.Join(parts, "  ")
+}
+
+// money formats a price with its currency.
+func (m *Model) money(price model.Money, decimals int) string {
+	return view.Price(price, decimals, m.fleet.Currency)
 }
 
 func (m *Model) tabTexts() []string {

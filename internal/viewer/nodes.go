@@ -103,7 +103,7 @@ func price(n *view.Node, decimals, hours int) string {
 	if n.Source == view.Unpriced {
 		return "?"
 	}
-	return view.Dollars(n.Price*model.Money(hours), decimals)
+	return view.Decimal(n.Price*model.Money(hours), decimals)
 }
 
 // state says how far a node has come, or that it is going.

@@ -93,7 +93,7 @@ func (m *Model) podCell(p *view.Pod) func(string) string {
 		case "WHY":
 			return p.Why
 		case "PRICE/H":
-			return view.Dollars(p.Cost, 4)
+			return view.Decimal(p.Cost, 4)
 		case "STATE":
 			if p.Ending {
 				return "Ending"
@@ -182,7 +182,7 @@ func (m *Model) poolColumns() []column {
 		out = append(out, column{strings.ToUpper(resource), barWidth, 3 + i, false, false})
 	}
 	if !m.options.NoPrices {
-		out = append(out, column{"PRICE/H", 9, 3, true, false}, column{"MONTH", 8, 6, true, false}, column{"IDLE/H", 8, 7, true, false})
+		out = append(out, column{"PRICE/H", 9, 3, true, false}, column{"MONTH", 8, 6, true, false}, column{"IDLE/H", 10, 7, true, false})
 	}
 	return append(out, column{"LIMITS", 18, 9, false, true}, column{"ATTENTION", 12, 6, false, false})
 }
@@ -232,11 +232,11 @@ func (m *Model) poolCell(p *view.Pool) func(string) string {
 		case "PODS":
 			return fmt.Sprint(p.Total.Pods)
 		case "PRICE/H":
-			return view.Dollars(p.Total.Price, 3)
+			return view.Decimal(p.Total.Price, 3)
 		case "MONTH":
-			return view.Dollars(view.Monthly(p.Total.Price), 0)
+			return view.Decimal(view.Monthly(p.Total.Price), 0)
 		case "IDLE/H":
-			return view.Dollars(p.Total.Idle, 3)
+			return view.Decimal(p.Total.Idle, 3)
 		case "LIMITS":
 			return limits(p)
 		case "ATTENTION":

@@ -33,6 +33,8 @@ type table struct {
 	from   int // the line of the screen on which the first of them is
 	names  []string
 	ends   []int // where on the screen the title of each column ends
+	// currency is that of the columns with prices.
+	currency string
 }
 
 // set replaces the rows. The cursor stays on its row if that still exists.
@@ -124,6 +126,22 @@ func fit(columns []column, width int) []column {
 // marker precedes each row; the selected one has another.
 const marker = "  "
 
+// title returns how a column is called on the screen: prices have their currency there, and their cells have numbers.
+func (t *table) title(name string) string {
+	if t.currency == "" {
+		return name
+	}
+	switch name {
+	case "PRICE/H":
+		return t.currency + "/H"
+	case "MONTH":
+		return t.currency + "/MON"
+	case "IDLE/H":
+		return "IDLE " + t.currency + "/H"
+	}
+	return name
+}
+
 // lines draws the table, its titles first.
 func (t *table) lines(columns []column, width, height, from int, s Style) []string {
 	columns = fit(columns, width)
@@ -134,7 +152,7 @@ func (t *table) lines(columns []column, width, height, from int, s Style) []stri
 	for _, c := range columns {
 		end += c.width + 1
 		t.names, t.ends = append(t.names, c.name), append(t.ends, end)
-		name := c.name
+		name := t.title(c.name)
 		if c.name == t.sort {
 			name += s.arrow(t.down)
 		}

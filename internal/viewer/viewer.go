@@ -181,9 +181,11 @@ const leastWidth, leastHeight = 40, 10
 // rebuild makes the rows of the tables anew and keeps the cursors where they were.
 func (m *Model) rebuild() {
 	for i, rows := range [][]row{m.nodeRows(), m.poolRows(), m.pendingRows(), m.eventRows(), m.decisionRows()} {
+		m.tables[i].currency = m.fleet.Currency
 		m.tables[i].set(rows)
 	}
 	if n := m.open(); n != nil {
+		m.within.currency = m.fleet.Currency
 		m.within.set(podRows(m, n))
 	} else {
 		m.detail = ""

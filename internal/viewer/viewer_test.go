@@ -37,6 +37,7 @@ func quantities(cpu, memory string) corev1.ResourceList {
 // one without a price, daemons, and pods that wait.
 func sample() *view.Fleet {
 	s := view.NewState(nil)
+	s.PricedIn(func(string) string { return "USD" })
 	hours := 0
 	node := func(name, pool, price, kind, capacity string, ready bool) {
 		hours += 7
@@ -276,7 +277,7 @@ func TestAClickOnATitleSorts(t *testing.T) {
 	t.Parallel()
 	m := shown(options(), 80, 24, "g", "g", "g", "g")
 	titles := m.current().from - 1
-	price := strings.Index(strings.Split(ansi.Strip(m.Text()), "\n")[titles], "PRICE/H")
+	price := strings.Index(strings.Split(ansi.Strip(m.Text()), "\n")[titles], "USD/H")
 	order := func() []float64 {
 		m.Update(tea.MouseClickMsg{X: price, Y: titles})
 		m.Text()

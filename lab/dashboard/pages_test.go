@@ -47,6 +47,7 @@ const lines = `{"seq":1,"start":{"at":"2026-03-01T11:00:00Z","kept":"in memory"}
 // cluster has so many nodes with so many pods each, and a pod that waits.
 func cluster(nodes, pods int) *view.State {
 	state := view.NewState(nil)
+	state.PricedIn(func(string) string { return "USD" })
 	room := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 	}
@@ -247,19 +248,19 @@ func TestPagesInChromium(t *testing.T) {
 		hash string
 		want []string
 	}{
-		{"fleet", []string{"$2.400/h", "1 pending", "pool-0"}},
+		{"fleet", []string{"2.400 USD/h", "1 pending", "pool-0"}},
 		{"pending", []string{"shop", "<b>12 Insufficient cpu</b>"}},
 		{"nodes", []string{"13 nodes", "node-11"}},
 		{"nodes/pool-1", []string{"4 nodes", "node-10"}},
 		{"node/node-3", []string{"web-3-0", "spot", "disruption: 1 node to give up", "Launched after 2 s, registered after 31 s, initialized after 40 s.", "Pod shop/web-3-0 must not be evicted", "karpenter.sh/do-not-disrupt", "karpenter.sh/capacity-type"}},
 		{"node/pool-2-xyz", []string{"Launched is Unknown: LaunchFailed", "InsufficientInstanceCapacity"}},
-		{"pool/pool-1", []string{"LimitReached is True", "$0.800/h", "80 %", "At the same time may go: 2 empty, 0 drifted", "not active", "This changes at", "<i>shop</i>", "4 nodes"}},
+		{"pool/pool-1", []string{"LimitReached is True", "0.800 USD/h", "80 %", "At the same time may go: 2 empty, 0 drifted", "not active", "This changes at", "<i>shop</i>", "4 nodes"}},
 		{"group/base", []string{"BackedOff is True", "3 wanted, 1 to 5", "2 times in a row", "It has no node."}},
 		{"class/EC2NodeClass/default", []string{"SubnetsReady is False", "Pools that use it: pool-1", "usw2-az1", "ami-0123456789"}},
 		{"class/EC2NodeClass/gone", []string{"There is no such class now"}},
-		{"cost", []string{"By namespace", "shop", "Decisions that change the price", "−$0.200/h"}},
+		{"cost", []string{"By namespace", "shop", "Decisions that change the price", "−0.200 USD/h"}},
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
-		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "$0.1900/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p", "decision-2.json", "Decide again"}},
+		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "0.1900 USD/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p", "decision-2.json", "Decide again"}},
 		{"decisions/4", []string{"node-3 (delete, Underutilized)", "5 × NotWorthIt"}},
 		{"whatif", []string{"What if …", "a workload had so many replicas"}},
 		{"events", []string{"NodePool pool-1", "LimitReached", "Unconsolidatable"}},
@@ -300,7 +301,7 @@ func TestPagesInChromium(t *testing.T) {
 func (b *browser) colours(t testing.TB) {
 	t.Helper()
 	read[string](t, b, "location.hash = '#/fleet'")
-	for by, want := range map[string]string{"price": "$0.2000/h", "age": "new", "zone": "us-west-2a", "capacity": "spot", "use": "pale is idle", "state": "must not go"} {
+	for by, want := range map[string]string{"price": "0.2000 USD/h", "age": "new", "zone": "us-west-2a", "capacity": "spot", "use": "pale is idle", "state": "must not go"} {
 		read[bool](t, b, fmt.Sprintf("colour = %q, draw(), true", by))
 		b.shows(t, want)
 		b.picture(t, "colour-"+by)

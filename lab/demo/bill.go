@@ -42,7 +42,7 @@ func (told sightings) news(now []InstanceInfo) []string {
 		told[s.ID] = s
 		switch {
 		case !known && !s.dead():
-			lines = append(lines, fmt.Sprintf("  + %s  %s in %s, %s, $%.3f an hour", s.ID, s.Type, s.Zone, s.CapacityType, s.price()))
+			lines = append(lines, fmt.Sprintf("  + %s  %s in %s, %s, %.3f USD an hour", s.ID, s.Type, s.Zone, s.CapacityType, s.price()))
 		case known && !before.dead() && s.dead():
 			lines = append(lines, fmt.Sprintf("  - %s  %s in %s, %s: %s", s.ID, s.Type, s.Zone, s.CapacityType, s.Why))
 		}
@@ -62,7 +62,7 @@ func bill(now []InstanceInfo) string {
 		machines++
 		sum += s.price()
 	}
-	return fmt.Sprintf("    machines: %d, together $%.3f an hour", machines, sum)
+	return fmt.Sprintf("    machines: %d, together %.3f USD an hour", machines, sum)
 }
 
 // tell reports what has changed.

@@ -19,10 +19,10 @@ func TestNews(t *testing.T) {
 		now  []InstanceInfo
 		want []string
 	}{
-		{"one comes", []InstanceInfo{running}, []string{"  + i-1  c6a.xlarge in us-west-2a, on-demand, $0.153 an hour", "    machines: 1, together $0.153 an hour"}},
+		{"one comes", []InstanceInfo{running}, []string{"  + i-1  c6a.xlarge in us-west-2a, on-demand, 0.153 USD an hour", "    machines: 1, together 0.153 USD an hour"}},
 		{"nothing new", []InstanceInfo{running}, nil},
-		{"another comes", []InstanceInfo{running, spot}, []string{"  + i-2  m6a.large in us-west-2b, spot, $0.050 an hour", "    machines: 2, together $0.203 an hour"}},
-		{"one goes", []InstanceInfo{ended, spot}, []string{"  - i-1  c6a.xlarge in us-west-2a, on-demand: TerminateInstances", "    machines: 1, together $0.050 an hour"}},
+		{"another comes", []InstanceInfo{running, spot}, []string{"  + i-2  m6a.large in us-west-2b, spot, 0.050 USD an hour", "    machines: 2, together 0.203 USD an hour"}},
+		{"one goes", []InstanceInfo{ended, spot}, []string{"  - i-1  c6a.xlarge in us-west-2a, on-demand: TerminateInstances", "    machines: 1, together 0.050 USD an hour"}},
 		{"it is gone", []InstanceInfo{gone, spot}, nil},
 		{"one that was never seen alive", []InstanceInfo{gone, spot, {ID: "i-3", State: "terminated"}}, nil},
 	} {

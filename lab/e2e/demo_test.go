@@ -51,7 +51,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("up does not say %q:\n%s", want, said)
 		}
 	}
-	for _, want := range []string{"inflate is scaled to 3 pods", "on-demand, $", "machines: 1, together $", "3 pods of inflate run"} {
+	for _, want := range []string{"inflate is scaled to 3 pods", " USD an hour", "machines: 1, together ", "3 pods of inflate run"} {
 		until(t, "the demo says "+want, func() bool {
 			text, err := s.run("logs", "supervisor", "--tail", "20")
 			return err == nil && strings.Contains(text, want)

@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/cli/document"
 )
@@ -63,19 +63,9 @@ func Of(p document.Planned, kind, name string) (Answer, error) {
 		err = fmt.Errorf("nothing can be said about a %q; ask about a %s", kind, strings.Join(Kinds(), ", "))
 	}
 	for i := range a.Facts {
-		a.Facts[i].Text = inCurrency(a.Facts[i].Text, a.Currency)
+		a.Facts[i].Text = reason.InCurrency(a.Facts[i].Text, a.Currency)
 	}
 	return a, err
-}
-
-var hourly = regexp.MustCompile(`([0-9])( more)? an hour\b`)
-
-// inCurrency puts the currency behind every price in a text. The core, which words reasons and remedies, knows amounts alone.
-func inCurrency(text, currency string) string {
-	if currency == "" {
-		return text
-	}
-	return hourly.ReplaceAllString(text, "$1 "+currency+"$2 an hour")
 }
 
 // explainer is the work of one answer.

@@ -59,6 +59,7 @@ type loop struct {
 	o            Options
 	reader       *world.Reader
 	intents      nodeclaim.Maker
+	currency     string
 	unsynced     time.Time     // since when; zero is not
 	closed       time.Time     // when the last pod had its place
 	took         time.Duration // by the last decision
@@ -89,7 +90,7 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 		o.Synced = func() bool { return true }
 	}
 	o.Effort.Memory = provision.NewMemory()
-	l := &loop{kit: kit, o: o, reader: o.World.Reader(), intents: nodeclaim.New(kit.Cloud.Describe())}
+	l := &loop{kit: kit, o: o, reader: o.World.Reader(), intents: nodeclaim.New(kit.Cloud.Describe()), currency: kit.Cloud.Describe().Currency}
 	return reconcile.Controller{
 		Name:      "provisioner",
 		Subscribe: o.World.Subscribe,

@@ -46,7 +46,7 @@ func (l *loop) tell(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, out
 	l.tellClaims(ctx, s, outcomes)
 	l.tellExisting(s, p.Existing)
 	l.tellUnplaced(ctx, s, p)
-	l.tellObstacles(ctx, execute.Obstacles{Limits: limited(p), Stock: short(p)})
+	l.tellObstacles(ctx, execute.Obstacles{Limits: l.priced(limited(p)), Stock: l.priced(short(p))})
 	l.tellPools(ctx, s)
 }
 
@@ -216,7 +216,7 @@ func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 		if !found || !ingest.IsJudged(pod) && s.Pods[u.Pod].Pending {
 			continue // the scheduler will have the first word
 		}
-		text := u.Verdict.Text()
+		text := reason.InCurrency(u.Verdict.Text(), l.currency)
 		if strings.HasPrefix(text, unwanted) {
 			log.V(1).Info("ignoring pod", "Pod", s.Pods[u.Pod].Key(), "reason", text)
 			continue
@@ -227,6 +227,15 @@ func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 		}
 		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", "Failed to schedule pod, "+text, string(pod.UID), about).Within(5 * time.Minute).Each())
 	}
+}
+
+// priced returns texts with the currency of the prices in them.
+func (l *loop) priced(texts map[string]string) map[string]string {
+	out := make(map[string]string, len(texts))
+	for pool, text := range texts {
+		out[pool] = reason.InCurrency(text, l.currency)
+	}
+	return out
 }
 
 // limited finds the pools whose limits keep pods waiting, with what would help.

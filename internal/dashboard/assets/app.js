@@ -29,7 +29,11 @@ const svg = (name, attributes, ...children) => {
   return node;
 };
 
-const dollars = (v, digits = 3) => "$" + v.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const number = (v, digits = 3) => v.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+// Amounts of money have their currency; in tables the names of the columns have it.
+const unit = () => state.currency || "price", money = (v, digits) => number(v, digits) + (state.currency ? " " + state.currency : "");
+const perHour = (v, digits = 3) => money(v, digits) + "/h", month = v => money(730 * v, 0) + " a month";
+const hourly = v => [number(v), el("small", null, (state.currency ? " " + state.currency : "") + "/h")];
 const percent = v => Math.round(100 * v) + " %";
 const share = ([used, all]) => all > 0 ? used / all : 0;
 const cores = v => v >= 10 ? v.toFixed(0) : v.toFixed(1).replace(/\.0$/, "");
@@ -93,8 +97,8 @@ function table(label, columns, rows, empty) {
 function fleetPage() {
   const t = state.total, out = [el("h1.unseen", null, "Fleet")];
   out.push(figures([
-    [dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month" + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
-    [dollars(t.idle) + "/h", "Idle", t.price ? percent(t.idle / t.price) + " of the price" : ""],
+    [hourly(t.price), "Price now", month(t.price) + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
+    [hourly(t.idle), "Idle", t.price ? percent(t.idle / t.price) + " of the price" : ""],
     boundFigure(),
     [t.nodes, "Nodes", t.ready + " ready" + (t.leaving ? ", " + t.leaving + " leaving" : "")],
     [t.pods + state.pending.length, "Pods", state.pending.length ? state.pending.length + " pending" : "none pending", state.pending.length ? "warn" : ""],
@@ -117,7 +121,7 @@ function fleetPage() {
     { name: "Pool", nb: 1, cell: p => [poolLink(p.kind, p.name), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
     { name: "Nodes", n: 1, cell: p => p.total.ready === p.total.nodes ? p.total.nodes : p.total.ready + " of " + p.total.nodes },
     { name: "Pods", n: 1, cell: p => p.total.pods }, { name: "CPU", nb: 1, cell: p => meter(p.total.cpu) }, { name: "Memory", nb: 1, cell: p => meter(p.total.memory) },
-    { name: "Price/h", n: 1, cell: p => dollars(p.total.price) }, { name: "Month", n: 1, cell: p => dollars(730 * p.total.price, 0) }, { name: "Idle/h", n: 1, cell: p => dollars(p.total.idle) },
+    { name: unit() + "/h", n: 1, cell: p => number(p.total.price) }, { name: unit() + "/month", n: 1, cell: p => number(730 * p.total.price, 0) }, { name: "Idle " + unit() + "/h", n: 1, cell: p => number(p.total.idle) },
     { name: "Limits", nb: 1, cell: p => p.limits.map(l => l.name + " " + amount(l.name, l.have) + "/" + amount(l.name, l.most)).join(", ") || "–" },
   ], state.pools, "There are no pools."));
   return out;
@@ -133,7 +137,7 @@ function tones() {
   if (colour !== "price" && colour !== "age") return null;
   const value = n => colour === "price" ? n.price : n.created ? Math.max(0, Date.now() / 1000 - n.created) : 0, most = Math.max(...nodes.map(value), 1e-9);
   const paint = part => `hsl(155 38% ${Math.round(72 - 42 * part)}%)`;
-  return { of: n => paint(value(n) / most), key: colour === "price" ? [["cheap", paint(0)], [dollars(most, 4) + "/h", paint(1)]] : [["new", paint(0)], [age(Date.now() / 1000 - most) + " old", paint(1)]] };
+  return { of: n => paint(value(n) / most), key: colour === "price" ? [["cheap", paint(0)], [perHour(most, 4), paint(1)]] : [["new", paint(0)], [age(Date.now() / 1000 - most) + " old", paint(1)]] };
 }
 
 // The map: squarified areas. Pools hold nodes, nodes hold pods; pods are drawn where there is room.
@@ -180,7 +184,7 @@ function map(canvas) {
   const groups = state.pools.map(p => ({ pool: p, nodes: [...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind).map(n => ({ node: n, weight: weigh(n) })).sort((a, b) => b.weight - a.weight || (a.node.name < b.node.name ? -1 : 1)) }))
     .filter(p => p.nodes.length).map(p => ({ ...p, weight: p.nodes.reduce((s, n) => s + n.weight, 0) })).sort((a, b) => b.weight - a.weight);
   squarify(groups, 6, 6, width - 12, height - 12, (group, x, y, w, h) => {
-    write(poolName(group.pool) + "  " + dollars(group.pool.total.price) + "/h", x + 6, y + 12, w - 12, shades["--soft"]);
+    write(poolName(group.pool) + "  " + perHour(group.pool.total.price), x + 6, y + 12, w - 12, shades["--soft"]);
     const top = h > 60 ? 23 : 2;
     squarify(group.nodes, x + 2, y + top, w - 4, h - top - 2, (item, nx, ny, nw, nh) => {
       const n = item.node, gap = nw > 14 && nh > 14 ? 2 : 0.5;
@@ -212,7 +216,7 @@ function map(canvas) {
     if (!a) return;
     if (hovered !== a) {
       hovered = a;
-      const n = a.n, lines = [n.name, [n.type, n.capacity, n.zone].filter(Boolean).join(", "), word(n) + ", " + (n.source ? dollars(n.price, 4) + "/h" : "no price known"), "CPU " + percent(share(n.cpu)) + ", memory " + percent(share(n.memory)) + ", " + plural(n.pods.length, "pod")];
+      const n = a.n, lines = [n.name, [n.type, n.capacity, n.zone].filter(Boolean).join(", "), word(n) + ", " + (n.source ? perHour(n.price, 4) : "no price known"), "CPU " + percent(share(n.cpu)) + ", memory " + percent(share(n.memory)) + ", " + plural(n.pods.length, "pod")];
       if (n.verdict) lines.push(n.verdict + ": " + n.message);
       if (a.pod) lines.push("", a.pod.namespace + "/" + a.pod.name, cores(a.pod.cpu) + " CPU, " + bytes(a.pod.memory) + (a.pod.daemon ? ", daemon" : ""));
       tip.textContent = lines.join("\n");
@@ -244,7 +248,7 @@ function nodesPage() {
 const nodesTable = (list, empty) => table("Nodes", [
   { name: "Node", key: "name", nb: 1, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, cell: n => n.pool ? poolLink(n.kind, n.pool) : "–" }, { name: "CPU", key: "cpu", nb: 1, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, cell: n => meter(n.memory) },
   { name: "Pods", key: "pods", n: 1, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
-  { name: "Price/h", key: "price", n: 1, cell: n => n.source ? dollars(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, cell: n => age(n.created) },
+  { name: unit() + "/h", key: "price", n: 1, cell: n => n.source ? number(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, cell: n => age(n.created) },
   { name: "State", key: "state", nb: 1, cell: n => el("span." + ({ ready: "good", blocked: "good", ill: "bad" }[stateOf(n)] || "warn"), null, word(n)) },
   { name: "Disruption", why: 1, cell: n => n.verdict ? [el("b", null, n.verdict), n.message ? ": " + (n.message.length > 140 ? n.message.slice(0, 140) + "…" : n.message) : ""] : "–" },
 ], list, empty);
@@ -262,10 +266,10 @@ function nodePage(name) {
   return [el("h1", null, n.name), ...troubles(d), n.verdict ? el("p.notice.verdict", null, el("b", null, n.verdict), n.message ? ": " + n.message : "") : null,
     el("div.two", null, el("div.card", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)]))),
       el("div.card", null, use("CPU", n.cpu, cores), el("br"), use("Memory", n.memory, bytes)),
-      el("div.card", null, n.source ? el("dl", null, [["Price", dollars(n.price, 4) + " an hour"], ["A month", dollars(730 * n.price, 2)], ["From", n.source], ["Idle", dollars(n.idle, 4) + " an hour"], ["Daemons", dollars(n.overhead, 4) + " an hour"]].flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])) : "No price is known.")),
+      el("div.card", null, n.source ? el("dl", null, [["Price", money(n.price, 4) + " an hour"], ["A month", money(730 * n.price, 2)], ["From", n.source], ["Idle", money(n.idle, 4) + " an hour"], ["Daemons", money(n.overhead, 4) + " an hour"]].flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])) : "No price is known.")),
     el("h2", null, plural(n.pods.length, "pod")), table("Pods", [
       { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
-      { name: "Price/h", n: 1, cell: p => dollars(p.cost, 4) }, { name: "Age", n: 1, cell: p => age(p.created) }, { name: "State", nb: 1, cell: p => p.ending ? "Ending" : p.phase }, { name: "Kept by", cell: p => (p.flags || []).join(", ") },
+      { name: unit() + "/h", n: 1, cell: p => number(p.cost, 4) }, { name: "Age", n: 1, cell: p => age(p.created) }, { name: "State", nb: 1, cell: p => p.ending ? "Ending" : p.phase }, { name: "Kept by", cell: p => (p.flags || []).join(", ") },
     ], n.pods, "No pod runs here.")].concat(conditionsTable(d), sectionCards(d), pastOf(n.name), eventsOf(x => x.name === n.name || (n.claim && x.name === n.claim)));
 }
 function eventsOf(which) {
@@ -337,11 +341,11 @@ function poolPage(page, name) {
   const t = p.total, d = detailsOf(p.kind === "NodePool" ? "NodePool" : "NodeGroup", p.object), nodes = sorted([...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind)), shown = nodes.slice(0, 50);
   const waiting = state.pending.filter(x => x.why.includes("pool " + name + ":")), [kind, klass] = p.class.split("/");
   return [el("h1", null, el("span.soft", null, p.kind + " "), p.name), ...(d ? troubles(d) : notices(p.notices)), d && d.leaves ? el("p.notice", null, "It is being deleted since " + since(d.leaves) + ".") : null, figures([
-    [dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month" + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
-    [dollars(t.idle) + "/h", "Idle", t.price ? percent(t.idle / t.price) + " of the price" : ""], poolBound(p),
+    [hourly(t.price), "Price now", month(t.price) + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
+    [hourly(t.idle), "Idle", t.price ? percent(t.idle / t.price) + " of the price" : ""], poolBound(p),
     [t.nodes, "Nodes", t.ready + " ready" + (t.leaving ? ", " + t.leaving + " leaving" : "")], [t.blocked, "Must not go", "of its nodes"],
     [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1])], [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1])],
-    p.moves.count ? [dollars(p.moves.realised) + "/h", "Saved by moves", dollars(p.moves.expected) + "/h expected, " + plural(p.moves.count, "move")] : null]),
+    p.moves.count ? [hourly(p.moves.realised), "Saved by moves", perHour(p.moves.expected) + " expected, " + plural(p.moves.count, "move")] : null]),
     klass ? el("p", null, "Its nodes are of class ", el("a", { href: "#/class/" + encodeURIComponent(kind) + "/" + encodeURIComponent(klass) }, klass), ".") : null,
     ...limitsPart(p), ...budgetsPart(d), ...verdictsPart(nodes),
     ...(waiting.length ? [el("h2", null, "Pods that wait and could not use it"), pendingTable(waiting)] : []),
@@ -363,19 +367,19 @@ function chart(samples) {
   const area = (list, key, kind) => list.length < 2 ? [] : [svg("path", { class: kind, d: line(list, key) + `L${x(list.at(-1))},${h}L${x(list[0])},${h}Z` })];
   const days = span > 86400, clock = at => new Date(at * 1000).toLocaleString("en-GB", days ? { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } : { hour: "2-digit", minute: "2-digit" });
   return el("div", null, svg("svg", { class: "chart", viewBox: `0 0 ${w} ${h}`, preserveAspectRatio: "none", role: "img", "aria-label": "Price an hour over time, from " + clock(t0) }, ...area(samples, "price", "area"), ...area(samples.filter(s => s.idle != null), "idle", "area idle"), svg("path", { class: "stroke", d: line(samples, "price") })),
-    el("div.row", null, clock(t0) + " to " + clock(samples.at(-1).at), el("span", null, "highest " + dollars(Math.max(...samples.map(s => s.price))) + "/h"), el("span.key", null, el("i", { style: { background: "var(--use)" } }), "price"), el("span.key", null, el("i", { style: { background: "var(--daemon)" } }), "idle")));
+    el("div.row", null, clock(t0) + " to " + clock(samples.at(-1).at), el("span", null, "highest " + perHour(Math.max(...samples.map(s => s.price)))), el("span.key", null, el("i", { style: { background: "var(--use)" } }), "price"), el("span.key", null, el("i", { style: { background: "var(--daemon)" } }), "idle")));
 }
 // The newest decisions that change the price, each with the way to its reasons.
 function stepsTable() {
   const steps = (decided.decisions || []).filter(d => d.change).slice(0, 8);
   if (!steps.length) return [];
-  return [el("h2", null, "Decisions that change the price"), table("Decisions that change the price", [{ name: "Age", n: 1, cell: d => age(d.at) }, { name: "Change", n: 1, cell: d => el(d.change > 0 ? "span" : "span.good", null, (d.change > 0 ? "+" : "−") + dollars(Math.abs(d.change)) + "/h") }, { name: "Decision", why: 1, cell: d => el("a", { href: "#/decisions/" + d.id }, d.text) }, { name: "Woken by", cell: d => d.woke || "–" }], steps, "")];
+  return [el("h2", null, "Decisions that change the price"), table("Decisions that change the price", [{ name: "Age", n: 1, cell: d => age(d.at) }, { name: "Change", n: 1, cell: d => el(d.change > 0 ? "span" : "span.good", null, (d.change > 0 ? "+" : "−") + perHour(Math.abs(d.change))) }, { name: "Decision", why: 1, cell: d => el("a", { href: "#/decisions/" + d.id }, d.text) }, { name: "Woken by", cell: d => d.woke || "–" }], steps, "")];
 }
 function costPage() {
   const t = state.total;
-  const parts = lines => el("table", null, el("tbody", null, lines.slice(0, 12).map(l => el("tr", null, el("td", null, l.name), el("td.nb", null, bar([l.price, t.price || 1, 0])), el("td.n", null, dollars(l.price)), el("td.n.soft", null, t.price ? percent(l.price / t.price) : "")))));
-  return [el("h1", null, "Cost"), figures([[dollars(t.price) + "/h", "Price now", dollars(730 * t.price, 0) + " a month"], boundFigure(), [dollars(t.idle) + "/h", "Idle", "what no pod requests"], [dollars(t.overhead) + "/h", "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
-    el("div.card", null, chart(state.history)), ...stepsTable(), el("h2", null, "Price an hour, divided"),
+  const parts = lines => el("table", null, el("tbody", null, lines.slice(0, 12).map(l => el("tr", null, el("td", null, l.name), el("td.nb", null, bar([l.price, t.price || 1, 0])), el("td.n", null, number(l.price)), el("td.n.soft", null, t.price ? percent(l.price / t.price) : "")))));
+  return [el("h1", null, "Cost"), figures([[hourly(t.price), "Price now", month(t.price)], boundFigure(), [hourly(t.idle), "Idle", "what no pod requests"], [hourly(t.overhead), "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
+    el("div.card", null, chart(state.history)), ...stepsTable(), el("h2", null, unit() === "price" ? "Price an hour, divided" : "Price an hour, divided, in " + unit()),
     el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by]))), rulesCard(), movesCard()),
     el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours.")];
 }
@@ -408,24 +412,24 @@ const assessedAgo = () => age(Date.parse(assessed.value.at) / 1000) + " ago";
 function boundFigure() {
   const a = assessed.value;
   if (!a || a.problem) return null;
-  return a.unplaced ? ["none", "Proven bound", plural(a.unplaced, "pod") + " without a place, " + assessedAgo()] : [dollars(a.bound) + "/h", "Proven bound", "bought anew, " + assessedAgo()];
+  return a.unplaced ? ["none", "Proven bound", plural(a.unplaced, "pod") + " without a place, " + assessedAgo()] : [hourly(a.bound), "Proven bound", "bought anew, " + assessedAgo()];
 }
 function poolBound(p) {
   const a = assessed.value, b = a && a.pools && a.pools.find(x => x.name === p.name);
   if (!b || p.kind !== "NodePool") return null;
-  return b.unplaced ? ["none", "Proven bound", plural(b.unplaced, "pod") + " without a place, " + assessedAgo()] : [dollars(b.bound) + "/h", "Proven bound", "for its pods and those that wait, " + assessedAgo()];
+  return b.unplaced ? ["none", "Proven bound", plural(b.unplaced, "pod") + " without a place, " + assessedAgo()] : [hourly(b.bound), "Proven bound", "for its pods and those that wait, " + assessedAgo()];
 }
 function rulesCard() {
   const a = assessed.value;
   if (!a) return null;
-  const rows = a.rules.map(r => el("tr", null, el("td", null, r.text), el("td.n", null, r.pods > 0 ? plural(r.pods, "pod") + " without a place" : dollars(r.price) + "/h")));
+  const rows = a.rules.map(r => el("tr", null, el("td", null, r.text), el("td.n", null, r.pods > 0 ? plural(r.pods, "pod") + " without a place" : perHour(r.price))));
   const say = a.problem || (rows.length ? "" : "No rule costs anything in a fleet that is bought anew.");
   return el("section.card", null, el("h2", null, "What rules cost"), rows.length ? el("table", null, el("tbody", null, rows)) : el("p.soft", null, say),
     a.problem ? null : el("p.soft", null, "Of a fleet for the same pods that is bought anew, by the snapshot of decision " + a.decision + ", " + assessedAgo() + ". What single rules cost does not add up." + (a.unexamined ? " " + plural(a.unexamined, "rule") + " were not examined one by one." : "")));
 }
 function movesCard() {
   const pools = state.pools.filter(p => p.moves.count);
-  const row = p => el("tr", null, el("td", null, poolName(p)), el("td.n", null, plural(p.moves.count, "move")), el("td.n", null, dollars(p.moves.expected) + "/h"), el("td.n", null, dollars(p.moves.realised) + "/h"));
+  const row = p => el("tr", null, el("td", null, poolName(p)), el("td.n", null, plural(p.moves.count, "move")), el("td.n", null, perHour(p.moves.expected)), el("td.n", null, perHour(p.moves.realised)));
   return el("section.card", null, el("h2", null, "Saved by moves"), pools.length ? el("table", null, el("thead", null, el("tr", null, el("th", { scope: "col" }, "Pool"), el("th.n", { scope: "col" }, "Moves"), el("th.n", { scope: "col" }, "Expected"), el("th.n", { scope: "col" }, "Realised"))), el("tbody", null, pools.map(row))) : el("p.soft", null, "No move that was made to save money has settled yet."));
 }
 // What the journal has about the node whose page is open.
@@ -445,7 +449,6 @@ function pastOf(name) {
   return [el("h2", null, "Decisions about it"), table("Decisions about it", [{ name: "Age", n: 1, cell: d => age(d.at) }, { name: "Decision", why: 1, cell: d => el("a", { href: "#/decisions/" + d.id }, d.text) }, { name: "Woken by", cell: d => d.woke || "–" }], past.list, "")];
 }
 const later = code => code ? el("span.soft", null, ", later: " + code) : null;
-const perHour = v => dollars(v, 4) + "/h";
 // What came of deciding again, by the number of the decision.
 const replays = new Map();
 async function decideAgain(id) {
@@ -459,6 +462,7 @@ async function decideAgain(id) {
   draw();
 }
 function decisionCard(d) {
+  const perHour = v => number(v, 4) + (d.cost && d.cost.currency ? " " + d.cost.currency : "") + "/h";
   if (d.missing) return el("div.card", null, d.missing);
   const part = (title, rows) => rows && rows.length ? [el("h2", null, title), el("ul", null, rows.map(r => el("li", null, r)))] : [];
   const cost = d.cost ? [["Fleet", perHour(d.cost.fleetPerHourBefore) + " → " + perHour(d.cost.fleetPerHourAfter)]].concat(d.cost.newPerHour ? [["New nodes", perHour(d.cost.newPerHour)], ["Proven bound", d.cost.lowerBoundPerHour ? perHour(d.cost.lowerBoundPerHour) + ": no plan costs less" : "none was proven"]] : []) : [];
@@ -511,9 +515,9 @@ function whatIfPage() {
   return whatIf.page;
 }
 function whatIfResult(answer) {
-  const d = answer.difference, sign = (v, text) => (v > 0 ? "+" : v < 0 ? "−" : "±") + text(Math.abs(v)), money = v => dollars(v, 4);
+  const d = answer.difference, sign = (v, text) => (v > 0 ? "+" : v < 0 ? "−" : "±") + text(Math.abs(v)), amount = v => money(v, 4);
   const change = (name, key, text, good) => { const by = d.with[key] - d.without[key]; return [sign(by, text), name, text(+d.without[key]) + " → " + text(+d.with[key]), by === 0 || !good ? "" : by < 0 ? "good" : "warn"]; };
-  return [el("h2", null, "Difference"), figures([change("Fleet an hour", "fleetPerHour", money, true), change("Nodes", "nodes", String), change("Evictions", "evictions", String, true), change("Without a place", "unschedulable", String, true)]),
+  return [el("h2", null, "Difference"), figures([change("Fleet an hour", "fleetPerHour", amount, true), change("Nodes", "nodes", String), change("Evictions", "evictions", String, true), change("Without a place", "unschedulable", String, true)]),
     d.notes ? el("p.notice", null, d.notes) : null, el("pre.card.scroll", { tabindex: 0, role: "region", "aria-label": "The difference in words" }, d.text),
     el("p.soft", null, "By the snapshot of decision ", el("a", { href: "#/decisions/" + answer.decision }, String(answer.decision)), ", " + age(Date.parse(answer.at) / 1000) + " ago.")].filter(Boolean);
 }

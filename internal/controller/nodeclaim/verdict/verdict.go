@@ -20,6 +20,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/internal/evaluation"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
@@ -107,6 +108,7 @@ func (c *controller) subjects(ctx context.Context, page *evaluation.Page) ([]sub
 		if !found || isStarting(claim, now) || !c.about.Supports(translate.ClassOf(claim)) {
 			continue
 		}
+		entry.Message = reason.InCurrency(entry.Message, c.about.Currency)
 		out = append(out, subject{claim, entry})
 	}
 	for uid := range c.memory {

@@ -109,7 +109,7 @@ func TestCondition(t *testing.T) {
 		waiting("c", until), chosen("d", 0),
 	}, one)
 	h.run()
-	if got, want := h.said("d"), "True Underutilized Will be deleted: 2 pods move, saves $0.12 an hour"; got != want {
+	if got, want := h.said("d"), "True Underutilized Will be deleted: 2 pods move, saves 0.12 an hour"; got != want {
 		t.Errorf("told late what will be done:\n got %s\nwant %s", got, want)
 	}
 	if got := h.said("a"); got != "" {
