@@ -138,61 +138,6 @@ func (r run) endpoint() (string, error) {
 	return "", fmt.Errorf("%s does not say where AWS is", r.Directory.Environment())
 }
 
-// burst makes many pods at once, and waits until the last is bound.
-func (r run) burst(ctx context.Context, pods int) error {
-	r.plan.Say("%d pods at once", pods)
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
-	defer cancel()
-	seen, err := r.watching(ctx, &corev1.Pod{}, &karpenterv1.NodeClaim{})
-	if err != nil {
-		return err
-	}
-	begun := time.Now()
-	if err := r.client.Create(ctx, workload.Deployment("burst", int32(pods), "1")); err != nil {
-		return err
-	}
-	b := Burst{Pods: pods}
-	made, bound := map[string]bool{}, map[string]bool{}
-	for len(bound) < pods {
-		select {
-		case s := <-seen:
-			b.note(s, begun, made, bound)
-		case <-ctx.Done():
-			return fmt.Errorf("%d of %d pods bound: %w", len(bound), pods, ctx.Err())
-		}
-	}
-	b.PodsPerClaim = float64(pods) / float64(max(b.Claims, 1))
-	usage, err := r.usage(ctx, r.plan.Steady)
-	if err != nil {
-		return err
-	}
-	b.ResidentBytes = usage.ResidentBytes
-	r.result.Bursts = append(r.result.Bursts, b)
-	return r.clear(ctx)
-}
-
-// note records the times of one change.
-func (b *Burst) note(s sighted, begun time.Time, made, bound map[string]bool) {
-	since := s.at.Sub(begun)
-	switch o := s.object.(type) {
-	case *corev1.Pod:
-		if o.Labels["app"] != "burst" {
-			return
-		}
-		if !made[o.Name] {
-			made[o.Name], b.Made = true, since
-		}
-		if o.Spec.NodeName != "" && !bound[o.Name] {
-			bound[o.Name], b.Bound = true, since
-		}
-	case *karpenterv1.NodeClaim:
-		if s.fresh {
-			b.Claims++
-			b.Claimed = since
-		}
-	}
-}
-
 // step is how many pods of the steady state come at a time. All pods at once would be a burst, which delays
 // everything on a small machine, and this measurement is about the quiet state afterwards.
 const step = 500
