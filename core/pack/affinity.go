@@ -14,9 +14,9 @@ import (
 // those that are tied to it.
 
 // dependent returns the lots that have pods left and need partners on their node.
-func (p *packer) dependent() []int {
-	var out []int
-	for at := range p.lots {
+func (p *packer) dependent() []LotIndex {
+	var out []LotIndex
+	for at := range LotIndex(len(p.lots)) {
 		if l := &p.lots[at]; l.Count > 0 && len(l.shape.Rules.HostNeeds) > 0 {
 			out = append(out, at)
 		}
@@ -59,7 +59,7 @@ func (p *packer) joinPartners() {
 }
 
 // join puts pods of a lot on nodes with their partners, the nodes that hold most first.
-func (p *packer) join(at int) bool {
+func (p *packer) join(at LotIndex) bool {
 	l := &p.lots[at]
 	type node struct {
 		b *bin
@@ -82,7 +82,7 @@ func (p *packer) join(at int) bool {
 
 // beginGroup puts a unit with a pod of the lot on the node that holds most of the unit: an
 // existing one, or else the cheapest new one.
-func (p *packer) beginGroup(at int, offers []offer, patient bool) bool {
+func (p *packer) beginGroup(at LotIndex, offers []offer, patient bool) bool {
 	tied := p.tied(at)
 	best, most := p.hostFor(at, tied, patient)
 	if b := p.offerFor(at, tied, offers, most); b != nil {
@@ -91,7 +91,7 @@ func (p *packer) beginGroup(at int, offers []offer, patient bool) bool {
 	if best == nil {
 		return false
 	}
-	p.bring(best, at, map[int]bool{})
+	p.bring(best, at, map[LotIndex]bool{})
 	p.gather(best, tied)
 	best.sealed = true
 	if best.host < 0 {
@@ -102,7 +102,7 @@ func (p *packer) beginGroup(at int, offers []offer, patient bool) bool {
 
 // hostFor finds the existing node that holds most of a unit, and how much it holds. A patient unit
 // accepts only a node that holds all of it or that has partners already.
-func (p *packer) hostFor(at int, tied []int, patient bool) (best *bin, most int) {
+func (p *packer) hostFor(at LotIndex, tied []LotIndex, patient bool) (best *bin, most int) {
 	all := p.counts(tied)
 	for _, b := range p.hosts {
 		if p.atMost(b, at, tied) <= most {
@@ -121,7 +121,7 @@ func (p *packer) hostFor(at int, tied []int, patient bool) (best *bin, most int)
 
 // offerFor returns a bin of the offer that holds most pods of a unit, if it holds more than most,
 // or else nil.
-func (p *packer) offerFor(at int, tied []int, offers []offer, most int) (best *bin) {
+func (p *packer) offerFor(at LotIndex, tied []LotIndex, offers []offer, most int) (best *bin) {
 	all := p.counts(tied)
 	for i := range offers {
 		if most >= all {
@@ -144,12 +144,12 @@ func (p *packer) offerFor(at int, tied []int, offers []offer, most int) (best *b
 
 // tied returns the dependent lots that affinity ties to a lot, directly or through others, and the
 // lot itself.
-func (p *packer) tied(at int) []int {
-	out := []int{at}
-	rest := slices.DeleteFunc(p.dependent(), func(i int) bool { return i == at })
+func (p *packer) tied(at LotIndex) []LotIndex {
+	out := []LotIndex{at}
+	rest := slices.DeleteFunc(p.dependent(), func(i LotIndex) bool { return i == at })
 	for next := 0; next < len(out); next++ {
 		r := &p.lots[out[next]].shape.Rules
-		rest = slices.DeleteFunc(rest, func(i int) bool {
+		rest = slices.DeleteFunc(rest, func(i LotIndex) bool {
 			other := &p.lots[i].shape.Rules
 			if needs(r, other) || needs(other, r) {
 				out = append(out, i)
@@ -172,7 +172,7 @@ func needs(r, others *topology.Rules) bool {
 
 // atMost bounds, by size alone, how many pods of the tied lots a bin may hold; it is zero
 // where it has no room for a pod of the lot.
-func (p *packer) atMost(b *bin, at int, tied []int) int {
+func (p *packer) atMost(b *bin, at LotIndex, tied []LotIndex) int {
 	if mostBySize(p.lots[at].shape.Need, b.room, 1) == 0 {
 		return 0
 	}
@@ -185,9 +185,9 @@ func (p *packer) atMost(b *bin, at int, tied []int) int {
 
 // tryUnit counts how many pods of the tied lots a bin takes with a unit of the lot, and
 // tells whether one of them begins a group. It leaves everything as it was.
-func (p *packer) tryUnit(b *bin, at int, tied []int) (pods int, begins bool) {
+func (p *packer) tryUnit(b *bin, at LotIndex, tied []LotIndex) (pods int, begins bool) {
 	content, before := slices.Clone(b.content), p.counts(tied)
-	begins, ok := p.bring(b, at, map[int]bool{})
+	begins, ok := p.bring(b, at, map[LotIndex]bool{})
 	if ok {
 		p.gather(b, tied)
 		pods = before - p.counts(tied)
@@ -197,7 +197,7 @@ func (p *packer) tryUnit(b *bin, at int, tied []int) (pods int, begins bool) {
 	return pods, begins
 }
 
-func (p *packer) counts(lots []int) int {
+func (p *packer) counts(lots []LotIndex) int {
 	n := 0
 	for _, at := range lots {
 		n += p.lots[at].Count
@@ -217,7 +217,7 @@ func (p *packer) restore(b *bin, content []taken) {
 
 // bring puts a pod of a lot on a bin, after one pod of each lot that it needs there and that is
 // missing. It tells whether some pod begins its group. It does not try a lot twice.
-func (p *packer) bring(b *bin, at int, tried map[int]bool) (begins, ok bool) {
+func (p *packer) bring(b *bin, at LotIndex, tried map[LotIndex]bool) (begins, ok bool) {
 	l := &p.lots[at]
 	if l.Count == 0 || tried[at] {
 		return false, false
@@ -250,9 +250,9 @@ func (p *packer) bring(b *bin, at int, tried map[int]bool) (begins, ok bool) {
 
 // bringOneOf brings one pod of a group, with the pods that it needs itself. It prefers a pod that
 // needs none.
-func (p *packer) bringOneOf(b *bin, group topology.HostGroup, tried map[int]bool) (begins, ok bool) {
+func (p *packer) bringOneOf(b *bin, group topology.HostGroup, tried map[LotIndex]bool) (begins, ok bool) {
 	for _, dependent := range []bool{false, true} {
-		for at := range p.lots {
+		for at := range LotIndex(len(p.lots)) {
 			r := &p.lots[at].shape.Rules
 			if _, counted := slices.BinarySearch(r.HostCounts, group); !counted || dependent != (len(r.HostNeeds) > 0) {
 				continue
@@ -267,7 +267,7 @@ func (p *packer) bringOneOf(b *bin, group topology.HostGroup, tried map[int]bool
 
 // gather puts pods of the tied lots on a bin with their partners: first one of each, then as
 // many as there is room for.
-func (p *packer) gather(b *bin, tied []int) {
+func (p *packer) gather(b *bin, tied []LotIndex) {
 	for _, each := range []int{1, int(noLimit)} {
 		for again := true; again; {
 			again = false
@@ -285,7 +285,7 @@ func (p *packer) gather(b *bin, tied []int) {
 	}
 }
 
-func (b *bin) holds(lot int) bool {
+func (b *bin) holds(lot LotIndex) bool {
 	return slices.ContainsFunc(b.content, func(t taken) bool { return t.lot == lot })
 }
 

@@ -15,12 +15,12 @@ type scratch struct {
 	room, caps []int64
 	list       []candidate // for estimates
 	filling    []candidate // for the bin that is being filled
-	kinds      []int
+	kinds      []kindIndex
 	order      []int
 	waste      []float64
 }
 
-func (t *estimate) run(among []int, sites bitset.Set, price float64) float64 {
+func (t *estimate) run(among []kindIndex, sites bitset.Set, price float64) float64 {
 	p := t.p
 	p.scratch.list = p.fitting(p.scratch.list[:0], among, t.room, sites)
 	fair := p.appraise(p.scratch.list, t.room, price)

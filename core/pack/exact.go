@@ -46,7 +46,7 @@ func (p *packer) exactDraft() *draft {
 
 // podsToTry lists the lot of every waiting pod. It is nil if there are too many pods, or if a rule beyond
 // size and place concerns one of them.
-func (p *packer) podsToTry() []int {
+func (p *packer) podsToTry() []LotIndex {
 	if n := p.countLeft(); n == 0 || n > fewToTry || p.style != Guided {
 		return nil
 	}
@@ -55,8 +55,8 @@ func (p *packer) podsToTry() []int {
 			return nil
 		}
 	}
-	var pods []int
-	for at := range p.lots {
+	var pods []LotIndex
+	for at := range LotIndex(len(p.lots)) {
 		for range p.lots[at].Count {
 			if !p.lots[at].free || p.choosy(at) {
 				return nil
@@ -67,7 +67,7 @@ func (p *packer) podsToTry() []int {
 	return pods
 }
 
-func (p *packer) choosy(lot int) bool {
+func (p *packer) choosy(lot LotIndex) bool {
 	for _, places := range p.lots[lot].alternatives {
 		if places.Choosy() {
 			return true
@@ -77,7 +77,7 @@ func (p *packer) choosy(lot int) bool {
 }
 
 // cheapestHolding finds the cheapest of the offers that hold a group.
-func (p *packer) cheapestHolding(pods []int, group int) int {
+func (p *packer) cheapestHolding(pods []LotIndex, group int) int {
 	load := make([]int64, len(p.sp.Dims))
 	for i, at := range pods {
 		if group>>i&1 == 1 {
@@ -94,7 +94,7 @@ func (p *packer) cheapestHolding(pods []int, group int) int {
 	return -1
 }
 
-func (p *packer) allAllowed(o *offer, pods []int, group int) bool {
+func (p *packer) allAllowed(o *offer, pods []LotIndex, group int) bool {
 	for i, at := range pods {
 		if group>>i&1 == 1 && !o.sites.Has(p.kinds[p.lots[at].kind].site) {
 			return false
@@ -104,7 +104,7 @@ func (p *packer) allAllowed(o *offer, pods []int, group int) bool {
 }
 
 // build opens the bins of the best grouping and takes them down again as a draft.
-func (p *packer) build(pods, last, offers []int) *draft {
+func (p *packer) build(pods []LotIndex, last, offers []int) *draft {
 	from := len(p.bins)
 	for set := len(last) - 1; set > 0; set ^= last[set] {
 		o := &p.offers[offers[last[set]]]

@@ -25,7 +25,7 @@ func (p *packer) fill(b *bin, sites bitset.Set) {
 }
 
 // fillWith fills a bin with pods of some kinds, while more than a few of the kinds fit.
-func (p *packer) fillWith(b *bin, kinds []int, sites bitset.Set, few int) {
+func (p *packer) fillWith(b *bin, kinds []kindIndex, sites bitset.Set, few int) {
 	p.scratch.filling = p.fitting(p.scratch.filling[:0], kinds, b.room, sites)
 	p.appraise(p.scratch.filling, b.room, p.worthOf(b))
 	list := candidatesOf(p.scratch.filling)
@@ -43,7 +43,7 @@ func (p *packer) fillWith(b *bin, kinds []int, sites bitset.Set, few int) {
 }
 
 // someKinds picks kinds at equal distances in place, others each time.
-func (p *packer) someKinds(kinds []int) []int {
+func (p *packer) someKinds(kinds []kindIndex) []kindIndex {
 	step := len(kinds) / fewKinds
 	p.picked++
 	n := 0
@@ -56,7 +56,7 @@ func (p *packer) someKinds(kinds []int) []int {
 
 // candidate is a kind that may be put on a bin while it is filled.
 type candidate struct {
-	kind int
+	kind kindIndex
 	need []int64
 	// value of one pod there, and that value's fourth power: see scoring.hopeless.
 	value, fourth float64
@@ -82,9 +82,9 @@ func (c *candidates) drop(at int) {
 }
 
 // waitingKinds returns the kinds with pods left. The list is valid until the next call.
-func (p *packer) waitingKinds() []int {
+func (p *packer) waitingKinds() []kindIndex {
 	out := p.scratch.kinds[:0]
-	for i := range p.kinds {
+	for i := range kindIndex(len(p.kinds)) {
 		if p.kinds[i].left > 0 {
 			out = append(out, i)
 		}
@@ -94,7 +94,7 @@ func (p *packer) waitingKinds() []int {
 }
 
 // countWaiting returns how many of some kinds have pods left.
-func (p *packer) countWaiting(kinds []int) int {
+func (p *packer) countWaiting(kinds []kindIndex) int {
 	n := 0
 	for _, k := range kinds {
 		if p.kinds[k].left > 0 {
@@ -106,7 +106,7 @@ func (p *packer) countWaiting(kinds []int) int {
 
 // fitting appends those of the given kinds that have pods left, may be on one of the sites, and
 // fit.
-func (p *packer) fitting(out []candidate, among []int, room []int64, sites bitset.Set) []candidate {
+func (p *packer) fitting(out []candidate, among []kindIndex, room []int64, sites bitset.Set) []candidate {
 	for _, i := range among {
 		k := &p.kinds[i]
 		if k.left > 0 && sites.Has(k.site) && feasible.Fits(k.need, room) {
@@ -177,14 +177,14 @@ const maxDims = 8
 
 // chunk returns how many pods of a kind are placed before the packer looks again: one, or a small
 // part of what would fill the bin.
-func (p *packer) chunk(i int, room []int64) int {
+func (p *packer) chunk(i kindIndex, room []int64) int {
 	k := &p.kinds[i]
 	return max(1, min(k.left, mostBySize(k.need, room, k.left)/8))
 }
 
 // putKind places up to n pods of a kind, from any of its lots that may come. Lots that bring no
 // new rule to the bin come first, because each rule there keeps other pods away.
-func (p *packer) putKind(b *bin, i, n int) int {
+func (p *packer) putKind(b *bin, i kindIndex, n int) int {
 	placed := p.putLots(b, p.kinds[i].lots, n, false)
 	if placed < n {
 		placed += p.putLots(b, p.kinds[i].lots, n-placed, true)
@@ -192,7 +192,7 @@ func (p *packer) putKind(b *bin, i, n int) int {
 	return placed
 }
 
-func (p *packer) putLots(b *bin, lots []int, n int, newRules bool) int {
+func (p *packer) putLots(b *bin, lots []LotIndex, n int, newRules bool) int {
 	placed := 0
 	for _, at := range lots {
 		l := &p.lots[at]
@@ -228,8 +228,8 @@ func (b *bin) bringsRule(l *lot) bool {
 // (anti-affinity, spread by hostname): large pods come first, each on the tightest node that holds
 // it. Each of them that finds no existing node forces a new one.
 func (p *packer) spreadCapped() {
-	var capped []int
-	for k := range p.kinds {
+	var capped []kindIndex
+	for k := range kindIndex(len(p.kinds)) {
 		if len(p.kinds[k].rows) > 0 && p.kinds[k].left > 0 {
 			capped = append(capped, k)
 		}
@@ -237,7 +237,7 @@ func (p *packer) spreadCapped() {
 	if len(capped) == 0 {
 		return
 	}
-	slices.SortStableFunc(capped, func(a, b int) int { return cmp.Compare(p.kinds[b].value, p.kinds[a].value) })
+	slices.SortStableFunc(capped, func(a, b kindIndex) int { return cmp.Compare(p.kinds[b].value, p.kinds[a].value) })
 	order := slices.Clone(p.hosts)
 	slices.SortStableFunc(order, func(a, b *bin) int {
 		return cmp.Or(cmp.Compare(a.room[0], b.room[0]), cmp.Compare(a.room[1], b.room[1]))

@@ -42,12 +42,12 @@ func (p *packer) firstFit() {
 	}
 }
 
-func (p *packer) bySize() []int {
-	order := make([]int, len(p.lots))
+func (p *packer) bySize() []LotIndex {
+	order := make([]LotIndex, len(p.lots))
 	for i := range order {
-		order[i] = i
+		order[i] = LotIndex(i)
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	slices.SortStableFunc(order, func(a, b LotIndex) int {
 		x, y := p.lots[a].shape, p.lots[b].shape
 		return cmp.Or(cmp.Compare(y.Priority, x.Priority), cmp.Compare(y.Need[0], x.Need[0]), cmp.Compare(y.Need[1], x.Need[1]))
 	})

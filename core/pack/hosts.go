@@ -53,7 +53,7 @@ func (p *packer) usable() []*bin {
 	var out []*bin
 	kinds := p.waitingKinds()
 	for _, b := range p.hosts {
-		if slices.ContainsFunc(kinds, func(k int) bool { return p.mayHost(b, &p.kinds[k]) }) {
+		if slices.ContainsFunc(kinds, func(k kindIndex) bool { return p.mayHost(b, &p.kinds[k]) }) {
 			out = append(out, b)
 		}
 	}
@@ -66,7 +66,7 @@ func (p *packer) mayHost(b *bin, k *kind) bool {
 	if !feasible.Fits(k.need, b.room) || !p.sites[k.site].allowsHost(p.sp.Hosts[b.host].Class) {
 		return false
 	}
-	return slices.ContainsFunc(k.lots, func(at int) bool {
+	return slices.ContainsFunc(k.lots, func(at LotIndex) bool {
 		l := &p.lots[at]
 		if l.Count == 0 {
 			return false

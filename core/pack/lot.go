@@ -19,6 +19,12 @@ import (
 	"tenon/core/topology"
 )
 
+// LotIndex is the place of a lot in Problem.Lots.
+type LotIndex int32
+
+// kindIndex is the place of a kind of pods in packing.kinds.
+type kindIndex int32
+
 // Lot is a number of pods of one shape with the domains that they are assigned to.
 type Lot struct {
 	Shape int
@@ -34,14 +40,14 @@ type lot struct {
 	alternatives []*feasible.Places
 	// free lots have no rule that depends on the other pods of a node.
 	free bool
-	kind int
+	kind kindIndex
 	// given is how many pods the lot had, dropped is how many of them were given up.
 	given, dropped int
 }
 
 // taken is a number of a lot's pods on a bin.
 type taken struct {
-	lot int
+	lot LotIndex
 	n   int
 	// alternative of the lot that the bin satisfies for them.
 	alternative int
@@ -54,7 +60,7 @@ type kind struct {
 	// rows are the relaxation's groups that count its pods.
 	rows []int32
 	site int
-	lots []int
+	lots []LotIndex
 	// left is the number of pods not placed yet.
 	left int
 	// item is the kind's row in the relaxation, or -1.
@@ -99,7 +105,7 @@ func (p *packer) addLots(lots []Lot) {
 		l := lot{Lot: given, shape: s, alternatives: p.pinned(s, given.Pins), free: isFree(s), given: given.Count}
 		l.kind = p.kindOf(&l)
 		k := &p.kinds[l.kind]
-		k.lots = append(k.lots, len(p.lots))
+		k.lots = append(k.lots, LotIndex(len(p.lots)))
 		k.left += given.Count
 		p.lots = append(p.lots, l)
 	}
@@ -122,7 +128,7 @@ func (p *packer) pinned(s *shape.Shape, pins []topology.Pin) []*feasible.Places 
 	return out
 }
 
-func (p *packer) kindOf(l *lot) int {
+func (p *packer) kindOf(l *lot) kindIndex {
 	at := p.siteOf(l.alternatives)
 	key := binary.AppendUvarint(nil, uint64(at))
 	start := len(key)
@@ -133,10 +139,10 @@ func (p *packer) kindOf(l *lot) int {
 	if k, ok := p.kindIndex[string(key)]; ok {
 		return k
 	}
-	p.kindIndex[string(key)] = len(p.kinds)
+	p.kindIndex[string(key)] = kindIndex(len(p.kinds))
 	value := p.valueOf(string(key[start:]))
 	p.kinds = append(p.kinds, kind{need: l.shape.Need, rows: p.rowsOf(l.shape), site: at, item: -1, value: value, worth: value})
-	return len(p.kinds) - 1
+	return kindIndex(len(p.kinds) - 1)
 }
 
 // valueOf returns what pods of the same size are worth, as far as that is known.
@@ -144,7 +150,7 @@ func (p *packer) valueOf(size string) float64 {
 	if k, ok := p.sizeIndex[size]; ok {
 		return p.kinds[k].value
 	}
-	p.sizeIndex[size] = len(p.kinds)
+	p.sizeIndex[size] = kindIndex(len(p.kinds))
 	return 0
 }
 

@@ -82,7 +82,7 @@ type judged struct {
 
 type judgedQueue struct {
 	list  []judged
-	kinds []int // of the pods that were waiting in the beginning, or some of these kinds
+	kinds []kindIndex // of the pods that were waiting in the beginning, or some of these kinds
 	some  bool
 	round int
 }
@@ -125,7 +125,7 @@ func (p *packer) queue(offers []int) *judgedQueue {
 
 // judge estimates the value that a bin of the offer would hold of some kinds, for its price.
 // It looks at sizes and at the relaxation's groups, not at rules between single pods.
-func (p *packer) judge(o *offer, among []int) float64 {
+func (p *packer) judge(o *offer, among []kindIndex) float64 {
 	if !p.offered(o) {
 		return 0
 	}

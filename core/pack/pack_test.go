@@ -91,7 +91,7 @@ func (c *workload) packed(style Style, effort int64) (Result, int) {
 	left := 0
 	for i := range c.counts {
 		if i < len(k.p.lots) {
-			left += k.Left(i)
+			left += k.Left(LotIndex(i))
 		}
 	}
 	return k.Result(), left
@@ -252,7 +252,7 @@ func TestEvictGivesEverythingBack(t *testing.T) {
 	c := selling(1, 2, 4).pods(4, 500, 256).pods(3, 900, 512, alone(1))
 	k := New(c.problem(Guided, effort))
 	before := k.Price()
-	for lot := range c.counts {
+	for lot := range LotIndex(len(c.counts)) {
 		k.Evict(lot)
 		if k.Placed(lot) != 0 || k.Left(lot) != c.counts[lot] {
 			t.Errorf("lot %d: %d placed, %d left", lot, k.Placed(lot), k.Left(lot))
@@ -270,7 +270,7 @@ func TestEvictGivesEverythingBack(t *testing.T) {
 	again := c.problem(Guided, effort).Lots
 	k.Add(again)
 	for lot := range again {
-		if at := len(c.counts) + lot; k.Left(at) != 0 {
+		if at := LotIndex(len(c.counts) + lot); k.Left(at) != 0 {
 			t.Errorf("%d pods of lot %d have no place any more", k.Left(at), at)
 		}
 	}

@@ -41,7 +41,7 @@ const (
 
 // Load is a number of a lot's pods on a node, and the places by which they may be there.
 type Load struct {
-	Lot    int
+	Lot    LotIndex
 	Count  int
 	Places *feasible.Places
 }
@@ -115,10 +115,10 @@ func (k *Packer) Close(which func(Node) bool) bool {
 }
 
 // Evict takes all pods of a lot off their nodes.
-func (k *Packer) Evict(lot int) { k.p.evict(lot) }
+func (k *Packer) Evict(lot LotIndex) { k.p.evict(lot) }
 
 // Drop gives up the pods of a lot that have no place: they are not tried again.
-func (k *Packer) Drop(lot int) {
+func (k *Packer) Drop(lot LotIndex) {
 	l := &k.p.lots[lot]
 	k.p.kinds[l.kind].left -= l.Count
 	l.dropped += l.Count
@@ -127,13 +127,13 @@ func (k *Packer) Drop(lot int) {
 }
 
 // Placed returns how many of a lot's pods have a place.
-func (k *Packer) Placed(lot int) int {
+func (k *Packer) Placed(lot LotIndex) int {
 	l := &k.p.lots[lot]
 	return l.given - l.dropped - l.Count
 }
 
 // Left returns how many of a lot's pods have no place.
-func (k *Packer) Left(lot int) int { return k.p.lots[lot].Count }
+func (k *Packer) Left(lot LotIndex) int { return k.p.lots[lot].Count }
 
 // Price returns the present price of the new nodes.
 func (k *Packer) Price() model.Money { return k.Result().Price }
@@ -144,7 +144,7 @@ func (k *Packer) Price() model.Money { return k.Result().Price }
 func (k *Packer) Bound(steps int64) (price model.Money, spent int64, ok bool) {
 	p := k.p
 	given, placed := 0, 0
-	for i := range p.lots {
+	for i := range LotIndex(len(p.lots)) {
 		given += p.lots[i].given
 		placed += k.Placed(i)
 	}

@@ -46,7 +46,7 @@ func (p *packer) unload(b *bin) {
 }
 
 // evict takes a lot's pods off their bins, and gives back each bin that is then empty.
-func (p *packer) evict(lot int) {
+func (p *packer) evict(lot LotIndex) {
 	for _, b := range slices.Concat(p.hosts, p.bins) {
 		if slices.ContainsFunc(b.content, func(t taken) bool { return t.lot == lot }) {
 			stays := func(t taken) bool { return t.lot != lot }

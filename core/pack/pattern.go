@@ -61,7 +61,7 @@ func (p *packer) openPattern(o *offer, pattern bound.Pattern, n int) int {
 
 // busiestSlot returns the slot, among those at the offer's price, where most of the pattern's pods
 // are waiting; kinds are those that wait.
-func (p *packer) busiestSlot(o *offer, pattern bound.Pattern, kinds []int) int {
+func (p *packer) busiestSlot(o *offer, pattern bound.Pattern, kinds []kindIndex) int {
 	m := &p.sp.Machines[o.machine]
 	best, bestWaiting := -1, 0
 	for s := range m.Slots.All {
@@ -85,7 +85,7 @@ func (p *packer) busiestSlot(o *offer, pattern bound.Pattern, kinds []int) int {
 }
 
 // putItem places n pods of an item of the relaxation, of any of the kinds.
-func (p *packer) putItem(b *bin, kinds []int, item, n int) {
+func (p *packer) putItem(b *bin, kinds []kindIndex, item, n int) {
 	for _, k := range kinds {
 		kind := &p.kinds[k]
 		if n == 0 {
@@ -101,7 +101,7 @@ func (p *packer) putItem(b *bin, kinds []int, item, n int) {
 // copies opens up to n bins like b, while its lots last. Pods that meet rules on their
 // node are never copied: each bin needs its own choice.
 func (p *packer) copies(b *bin, n int) int {
-	each := map[int]int{} // a lot may be there by several alternatives
+	each := map[LotIndex]int{} // a lot may be there by several alternatives
 	for _, t := range b.content {
 		if !p.lots[t.lot].free {
 			return 0

@@ -6,7 +6,7 @@ import (
 )
 
 // put places n pods of the lot. The caller has called most first.
-func (p *packer) put(b *bin, at int, n, alternative int) {
+func (p *packer) put(b *bin, at LotIndex, n, alternative int) {
 	l := &p.lots[at]
 	for i, want := range l.shape.Need {
 		b.room[i] -= want * int64(n)

@@ -40,8 +40,8 @@ type given struct {
 type packing struct {
 	lots       []lot
 	kinds      []kind
-	kindIndex  map[string]int
-	sizeIndex  map[string]int // the first kind of each size
+	kindIndex  map[string]kindIndex
+	sizeIndex  map[string]kindIndex // the first kind of each size
 	sites      []site
 	hosts      []*bin
 	bins       []*bin
@@ -89,7 +89,7 @@ func newPacker(set *shape.Set, lots []Lot) *packer {
 	return &packer{
 		given: given{sp: sp, set: set, minimums: minimumsOf(sp), groups: relaxGroups(set, lots)},
 		packing: packing{
-			kindIndex: map[string]int{}, sizeIndex: map[string]int{}, groupTotal: make([]int, hostGroups), running: make([]int, hostGroups),
+			kindIndex: map[string]kindIndex{}, sizeIndex: map[string]kindIndex{}, groupTotal: make([]int, hostGroups), running: make([]int, hostGroups),
 			first: map[beginner]bool{}, limits: make([]limits, len(sp.Snapshot.Pools)), reserved: map[string]int64{},
 		},
 		search: search{scoring: scorings[0]},

@@ -41,7 +41,8 @@ func (a *Draft) sendElsewhere() bool {
 // withdrawLeft takes back the pods that were told a domain and found no node there, and
 // adds them to the counts by shape.
 func (a *Draft) withdrawLeft(counts []int) (any bool) {
-	for lot, portion := range a.Portions {
+	for i, portion := range a.Portions {
+		lot := pack.LotIndex(i) // portions and lots are in one order
 		left := a.packer.Left(lot)
 		if left == 0 || len(portion.Pins) == 0 {
 			continue
@@ -59,7 +60,8 @@ func (a *Draft) withdrawLeft(counts []int) (any bool) {
 func (a *Draft) withdrawBroken() (any bool) {
 	for again := true; again; {
 		again = false
-		for lot, portion := range a.Portions {
+		for i, portion := range a.Portions {
+			lot := pack.LotIndex(i)
 			placed := a.packer.Placed(lot)
 			if placed == 0 || !a.assigner.Broken(portion) && !a.packer.LacksPartners(lot) {
 				continue
