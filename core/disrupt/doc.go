@@ -1,7 +1,7 @@
-// Package disrupt decides which nodes to give up, and says of every other node what keeps
+// Package disrupt decides which nodes to remove, and says of every other node what keeps
 // it.
 //
-//	survey     who may go at all, and for which reasons (candidate.go, allowance.go)
+//	survey     which nodes may go at all, and for which reasons (candidate.go, allowance.go)
 //	empty      nodes without pods that need them
 //	drift      nodes that are no longer what they should be, at any price
 //	scaleDown  nodes of groups that are managed by the rules of Cluster Autoscaler (scaledown.go)

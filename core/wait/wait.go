@@ -1,5 +1,5 @@
-// Package wait has the rules by which something is not decided, or a part of a plan not carried out,
-// now but later: because it would be better in a moment, or in the way of something else.
+// Package wait has the rules by which Tenon puts a decision off, or carries a part of a plan out later: because
+// a later decision would be better, or because the part would be in the way of something else.
 //
 //	a decision   ──▶ newPool ──▶ joining ──▶ silence
 //	announced    ──▶ promise
@@ -8,7 +8,7 @@
 //	disruptions  ──▶ arrivals ──▶ neighbours
 //	                    └─ each of them says now, or why not and until when at the latest
 //
-// When a decision is looked at again although nothing has come is said by Look and Evaluation.
+// Look and Evaluation say when Tenon decides again although no object has changed.
 //
 // Each rule is a file with its reason code; the first rule that applies is the reason. What a rule
 // has to remember from one decision to the next, since when something waits, is in the

@@ -1,6 +1,6 @@
 // Package podpolicy says what a pod is to a node that has to go: whether the node waits for
 // it, whether it may be evicted and from when on, whether it will come back elsewhere, and
-// which budgets for disruption have a say. Draining, disruption and the picture of the
+// which PodDisruptionBudgets cover it. Draining, disruption and the picture of the
 // cluster ask the same questions, and must get the same answers.
 //
 // It is values in, answers out: no client, no clock, no decision about a node.

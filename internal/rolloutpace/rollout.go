@@ -10,8 +10,8 @@
 // So every round of successes is twice as large as the last, and at most one more node is under way than
 // have succeeded.
 //
-// When what nodes should be changes, be it in the pool or in its node class, everything
-// begins anew with a canary: what has failed may be mended.
+// When the specification of the nodes changes, in the pool or in its node class, everything
+// begins anew with a canary, because the change may have removed the cause of the failures.
 //
 // The rules are pure (state.go). Where a pool stands is written on the pool, so that a
 // restart forgets nothing and people can read it; what they see is the condition

@@ -1,4 +1,4 @@
-// Package disruption gives nodes up: it asks the core which nodes should go, begins a command for each
+// Package disruption removes nodes: it asks the core which nodes should go, begins a command for each
 // disruption, and carries every command to its end.
 //
 //	evaluate: picture ──▶ decide ──▶ is it for now? does it still hold? ──▶ mark, launch replacements

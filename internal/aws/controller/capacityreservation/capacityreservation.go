@@ -1,6 +1,6 @@
-// Package capacityreservation keeps claims true to the capacity reservations that they run in: a claim
-// whose reservation has ended says what it is now, and claims in a capacity block leave
-// before EC2 reclaims it.
+// Package capacityreservation follows the capacity reservations that claims run in: when a reservation has
+// ended, the claim says what its instance is from then on, and claims in a capacity block are deleted before EC2
+// reclaims the block.
 //
 // The provider knows when a reservation ends; the package must not call AWS.
 package capacityreservation

@@ -1,4 +1,4 @@
-// Package cost tells what nodes cost, in metrics: an hour by pool, by kind of machine, by what it pays for, and
+// Package cost publishes what nodes cost as metrics: an hour by pool, by kind of machine, by what it pays for, and
 // by namespace and owner of pods; and all that was spent since the process began. It is the controller
 // `metrics.cost`.
 //

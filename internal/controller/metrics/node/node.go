@@ -1,5 +1,5 @@
-// Package node tells how much nodes have, how much of it pods ask for and how old nodes are, in
-// gauges. It is the controller `metrics.node`.
+// Package node publishes as gauges what nodes have, how much of it pods request, and how old nodes are.
+// It is the controller `metrics.node`.
 //
 // It writes nothing, and nothing that it tells is read back to decide something.
 package node

@@ -1,6 +1,5 @@
-// Package nodepool tells how pools stand, in gauges: what they have of what they may have, how
-// much of it their budgets let be disrupted, and what that has saved. It is the controller
-// `metrics.nodepool`.
+// Package nodepool publishes as gauges what pools have and may have, how much of it their budgets let be
+// disrupted, and what disruptions have saved. It is the controller `metrics.nodepool`.
 //
 // It writes nothing, and nothing that it tells is read back to decide something.
 package nodepool

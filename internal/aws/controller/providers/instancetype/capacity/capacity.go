@@ -1,7 +1,7 @@
 // Package capacity looks at the memory of nodes when they have joined, tells the provider, and keeps what
 // it learned in a ConfigMap, so that a restart does not go back to estimates.
 //
-// The provider decides what a sighting means for capacity.
+// The provider decides what an observed memory means for capacity.
 package capacity
 
 import (
