@@ -218,7 +218,7 @@ func (b *builder) addPods() {
 		}
 		b.noteOwner(pod, havePods, live)
 	}
-	if b.addReplicas(havePods) {
+	if b.addReplicas(havePods) || b.addRefused() {
 		slices.SortStableFunc(b.out.Pods, func(x, y snapshot.Pod) int {
 			return cmp.Or(strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
 		})
@@ -257,6 +257,35 @@ func (b *builder) addReplicas(havePods populated) bool {
 		}
 	}
 	return true
+}
+
+// addRefused adds the pods that workloads of a cluster lack because a ResourceQuota has no room for them: its controllers
+// cannot make them, so that they are no objects and wait nowhere. They are called NAME-N by the first numbers that no pod
+// has.
+func (b *builder) addRefused() bool {
+	if len(b.objects.Makers) == 0 {
+		return false
+	}
+	have, taken := map[owner.Ref]int{}, map[key]bool{}
+	for _, pod := range b.pods {
+		taken[key{namespaceOf(pod), pod.Name}] = true
+		if !isTerminal(pod) {
+			have[owner.Of(pod)]++
+		}
+	}
+	rooms, found := Rooms{}, false
+	for _, maker := range byName(b.objects.Makers) {
+		for _, pod := range b.t.refusedReplicas(maker, have, rooms) {
+			n := 0
+			for taken[key{pod.Namespace, fmt.Sprintf("%s-%d", maker.GetName(), n)}] {
+				n++
+			}
+			pod.Name = fmt.Sprintf("%s-%d", maker.GetName(), n)
+			taken[key{pod.Namespace, pod.Name}], found = true, true
+			b.out.Pods = append(b.out.Pods, pod)
+		}
+	}
+	return found
 }
 
 // addPod leaves out pods that run on nodes which are not in the picture: nothing can be

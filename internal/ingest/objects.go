@@ -24,6 +24,8 @@ type Objects struct {
 	NodeClasses map[karpenterv1.NodeClassReference]metav1.Object
 	// Others are the objects that those above refer to: all kinds that Index.Put takes.
 	Others []metav1.Object
+	// Makers are the workloads of a cluster whose missing pods a ResourceQuota may refuse. Those of files are among Others.
+	Makers []metav1.Object
 }
 
 // Add puts an object into its list. It reports whether objects of this kind matter; node

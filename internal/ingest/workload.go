@@ -23,6 +23,8 @@ type workload struct {
 	template *corev1.PodTemplateSpec
 	// unplaced is how many of its pods, as far as its status tells, run nowhere.
 	unplaced int
+	// wanted is how many it has in the end, for a Job at once.
+	wanted int
 	// claims are made for each replica, from first on.
 	claims []corev1.PersistentVolumeClaim
 	first  int
@@ -68,6 +70,30 @@ func (t *Translator) Replicas(object metav1.Object, rooms Rooms) []snapshot.Pod 
 	return out
 }
 
+// refusedReplicas are the pods that a workload lacks, by how many it has, and that quotas leave no room for. Of some the
+// controller is still making there may be room: they are pods in a moment.
+func (t *Translator) refusedReplicas(object metav1.Object, have map[owner.Ref]int, rooms Rooms) []snapshot.Pod {
+	w, ok := describeWorkload(object)
+	if !ok || w.kind == "Deployment" || object.GetDeletionTimestamp() != nil {
+		return nil // the ReplicaSets of a Deployment lack its pods
+	}
+	lacks := w.wanted - have[w.ref()]
+	if lacks <= 0 {
+		return nil
+	}
+	pod := t.admitted(podOf(object, w.version, w.kind, w.template))
+	permitted, refusal := rooms.take(t.index, pod, lacks)
+	out := make([]snapshot.Pod, 0, lacks-permitted)
+	if permitted == lacks {
+		return out
+	}
+	found := t.replica(pod, w, 0)
+	for range lacks - permitted {
+		out = append(out, snapshot.Pod{Namespace: pod.Namespace, Template: found.template, Refused: refusal, Created: object.GetCreationTimestamp().UTC(), Pending: true})
+	}
+	return out
+}
+
 // replica translates one pod, with the claims that a StatefulSet would make for it.
 func (t *Translator) replica(pod *corev1.Pod, w workload, n int) translated {
 	if len(w.claims) == 0 {
@@ -92,26 +118,30 @@ func describeWorkload(object metav1.Object) (workload, bool) {
 	switch o := object.(type) {
 	case *appsv1.Deployment:
 		w.kind, w.template = "Deployment", &o.Spec.Template
-		w.unplaced = lacking(o.Spec.Replicas, o.Status.ReadyReplicas)
+		w.unplaced, w.wanted = lacking(o.Spec.Replicas, o.Status.ReadyReplicas), lacking(o.Spec.Replicas, 0)
 	case *appsv1.ReplicaSet:
 		w.kind, w.template = "ReplicaSet", &o.Spec.Template
-		w.unplaced = lacking(o.Spec.Replicas, o.Status.ReadyReplicas)
+		w.unplaced, w.wanted = lacking(o.Spec.Replicas, o.Status.ReadyReplicas), lacking(o.Spec.Replicas, 0)
 	case *corev1.ReplicationController:
 		if o.Spec.Template == nil {
 			return workload{}, false
 		}
 		w.kind, w.version, w.template = "ReplicationController", "v1", o.Spec.Template
-		w.unplaced = lacking(o.Spec.Replicas, o.Status.ReadyReplicas)
+		w.unplaced, w.wanted = lacking(o.Spec.Replicas, o.Status.ReadyReplicas), lacking(o.Spec.Replicas, 0)
 	case *appsv1.StatefulSet:
 		w.kind, w.template, w.claims = "StatefulSet", &o.Spec.Template, o.Spec.VolumeClaimTemplates
-		w.unplaced = lacking(o.Spec.Replicas, o.Status.ReadyReplicas)
+		w.unplaced, w.wanted = lacking(o.Spec.Replicas, o.Status.ReadyReplicas), lacking(o.Spec.Replicas, 0)
 		if o.Spec.Ordinals != nil {
 			w.first = int(o.Spec.Ordinals.Start)
 		}
 		w.first += int(max(o.Status.ReadyReplicas, 0))
 	case *batchv1.Job:
 		w.kind, w.version, w.template = "Job", "batch/v1", &o.Spec.Template
-		w.unplaced = jobPods(o)
+		w.wanted = jobPods(o)
+		w.unplaced = w.wanted
+		if o.Status.Ready != nil {
+			w.unplaced -= min(max(int(*o.Status.Ready), 0), w.wanted)
+		}
 	default:
 		return workload{}, false
 	}
@@ -127,7 +157,7 @@ func lacking(replicas *int32, ready int32) int {
 	return min(int(want-min(max(ready, 0), want)), maxReplicas)
 }
 
-// jobPods is how many pods a job would still start at once.
+// jobPods is how many pods a job has at once.
 func jobPods(job *batchv1.Job) int {
 	for _, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -144,11 +174,7 @@ func jobPods(job *batchv1.Job) int {
 	if job.Spec.Completions != nil {
 		want = min(want, *job.Spec.Completions-job.Status.Succeeded)
 	}
-	var ready int32
-	if job.Status.Ready != nil {
-		ready = *job.Status.Ready
-	}
-	return lacking(&want, ready)
+	return lacking(&want, 0)
 }
 
 // workloads lists the objects whose pods have to be made up, in a fixed order: those without Pod objects,

@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
+	"tenon/core/order"
 	"tenon/internal/ingest"
 )
 
@@ -28,6 +30,8 @@ type Options struct {
 	Owners bool
 	// Progress, if set, is told after every page.
 	Progress func(kind string, objects int)
+	// Note, if set, is told what is left out because the user may not read it.
+	Note func(text string)
 }
 
 // pageSize is the number of objects in a page: what kubectl asks for.
@@ -55,7 +59,51 @@ func Read(ctx context.Context, config *rest.Config, options Options) (*ingest.Ob
 			return nil, fmt.Errorf("list %s of %s: %w", s.path, config.Host, err)
 		}
 	}
+	if err := r.quotas(ctx); err != nil {
+		return nil, fmt.Errorf("list quotas of %s: %w", config.Host, err)
+	}
 	return r.objects, complain(config.Host, missing, forbidden)
+}
+
+// quotas reads the ResourceQuotas and, of namespaces that have one, the workloads that make pods. No decision depends on
+// the pods that a quota refuses, so that a user who may not read these gets an answer without them.
+func (r *reader) quotas(ctx context.Context) error {
+	lists := []source{{path: "/api/v1/resourcequotas", kind: "ResourceQuota", make: func() metav1.Object { return &corev1.ResourceQuota{} }}}
+	for i := 0; i < len(lists); i++ {
+		found, err := r.all(ctx, lists[i])
+		if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+			if r.options.Note != nil {
+				r.options.Note("this user may not list " + lists[i].path + ": pods that quotas refuse may be missing from the answer")
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			r.objects.Makers = append(r.objects.Makers, found...)
+			continue
+		}
+		namespaces := map[string]bool{}
+		for _, quota := range found {
+			r.objects.Add(quota)
+			namespaces[quota.GetNamespace()] = true
+		}
+		for _, namespace := range order.Keys(namespaces) {
+			lists = append(lists, makers(namespace)...)
+		}
+	}
+	return nil
+}
+
+// all reads all pages of a kind. Should the server forget where a listing was (it does after
+// some minutes), the kind is read again in one go.
+func (r *reader) all(ctx context.Context, s source) ([]metav1.Object, error) {
+	found, err := r.pages(ctx, s, pageSize)
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		found, err = r.pages(ctx, s, 0)
+	}
+	return found, err
 }
 
 func complain(host string, missing, forbidden []string) error {
@@ -84,13 +132,9 @@ type reader struct {
 	count   int
 }
 
-// list reads all pages of a kind. Should the server forget where a listing was (it does after
-// some minutes), the kind is read again in one go.
+// list reads all of a kind.
 func (r *reader) list(ctx context.Context, s source) error {
-	found, err := r.pages(ctx, s, pageSize)
-	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		found, err = r.pages(ctx, s, 0)
-	}
+	found, err := r.all(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -119,6 +119,28 @@ func TestReadPagesThroughEverything(t *testing.T) {
 	}
 }
 
+// TestQuotasAreReadWithTheWorkloadsThatTheyBound checks that workloads are read where a quota is, and that a user who may
+// not read them is told.
+func TestQuotasAreReadWithTheWorkloadsThatTheyBound(t *testing.T) {
+	t.Parallel()
+	s := &apiServer{objects: map[string][]string{
+		"/api/v1/resourcequotas":                      {`{"metadata": {"name": "team", "namespace": "shop"}}`},
+		"/apis/apps/v1/namespaces/shop/replicasets":   {`{"metadata": {"name": "web", "namespace": "shop"}}`},
+		"/apis/apps/v1/namespaces/other/statefulsets": {`{"metadata": {"name": "db", "namespace": "other"}}`},
+	}, secret: map[string]bool{"/apis/batch/v1/namespaces/shop/jobs": true}}
+	var notes []string
+	objects, err := Read(t.Context(), serve(t, s), Options{Note: func(text string) { notes = append(notes, text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(objects.Others) != 1 || len(objects.Makers) != 1 || objects.Makers[0].GetName() != "web" {
+		t.Errorf("read %d others and the workloads %v", len(objects.Others), objects.Makers)
+	}
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "this user may not list /apis/batch/v1/namespaces/shop/jobs") {
+		t.Errorf("notes: %q", notes)
+	}
+}
+
 func TestAListingThatTheServerForgot(t *testing.T) {
 	t.Parallel()
 	s := &apiServer{forgets: true, objects: map[string][]string{"/api/v1/pods": pods(700)}}

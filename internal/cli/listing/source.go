@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -79,4 +80,14 @@ func sources(options Options) []source {
 		)
 	}
 	return append(list, source{path: "/api/v1/pods", kind: "Pod", make: func() metav1.Object { return &corev1.Pod{} }})
+}
+
+// makers lists the kinds that make pods by themselves, of one namespace.
+func makers(namespace string) []source {
+	return []source{
+		{path: "/apis/apps/v1/namespaces/" + namespace + "/replicasets", kind: "ReplicaSet", make: func() metav1.Object { return &appsv1.ReplicaSet{} }},
+		{path: "/apis/apps/v1/namespaces/" + namespace + "/statefulsets", kind: "StatefulSet", make: func() metav1.Object { return &appsv1.StatefulSet{} }},
+		{path: "/api/v1/namespaces/" + namespace + "/replicationcontrollers", kind: "ReplicationController", make: func() metav1.Object { return &corev1.ReplicationController{} }},
+		{path: "/apis/batch/v1/namespaces/" + namespace + "/jobs", kind: "Job", make: func() metav1.Object { return &batchv1.Job{} }},
+	}
 }

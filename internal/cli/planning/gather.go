@@ -191,6 +191,7 @@ func (j *job) fromCluster(ctx context.Context) (*ingest.Objects, error) {
 		Overlays: j.Settings.FeatureGates.NodeOverlay,
 		Buffers:  j.Settings.FeatureGates.CapacityBuffer,
 		Owners:   !j.Settings.SchedulerConfig.Empty(),
+		Note:     func(text string) { j.note("%s", text) },
 		Progress: func(kind string, objects int) {
 			j.report.Set("reading "+connection.Config.Host, fmt.Sprintf("%d objects, now %s", objects, kind))
 		},
@@ -198,9 +199,9 @@ func (j *job) fromCluster(ctx context.Context) (*ingest.Objects, error) {
 }
 
 // leaveOutReplicas drops pods that were imagined for workloads without Pod objects: in a live
-// cluster a pod that is not there is not pending.
+// cluster a pod that is not there is not pending, unless a quota refuses it.
 func leaveOutReplicas(s *snapshot.Snapshot) {
-	s.Pods = slices.DeleteFunc(s.Pods, func(p snapshot.Pod) bool { return p.UID == "" })
+	s.Pods = slices.DeleteFunc(s.Pods, func(p snapshot.Pod) bool { return p.UID == "" && len(p.Refused) == 0 })
 }
 
 // remarkBuffers notes buffers that keep no room, and why.
