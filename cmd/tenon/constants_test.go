@@ -134,10 +134,12 @@ var computed = map[string][]string{
 	"announce": {"SpotInterrupted", "SpotRebalanceRecommendation", "CapacityReservationInstanceInterrupted", "InstanceStopping", "InstanceTerminating", "InstanceUnhealthy"},
 	"both":     {"DisruptionTerminating", "ConsolidationApproved"},
 	"warn":     {"LimitReached", "OutOfStock"},
-	"refused":  {"InsufficientCapacityError", "NodeClassNotReady"},
-	"again":    {"NodeClassReadinessUnknown"},
-	"event":    {"DisruptionBlocked", "Unconsolidatable"},
-	"events":   {reference.ConditionReason},
+
+	"TellScaleDown": {"ScaleDown", "ScaleDownEmpty"},
+	"refused":       {"InsufficientCapacityError", "NodeClassNotReady"},
+	"again":         {"NodeClassReadinessUnknown"},
+	"event":         {"DisruptionBlocked", "Unconsolidatable"},
+	"events":        {reference.ConditionReason},
 	// Of a pool's controllers of classes and of annotations.
 	"Reconcile": {"NodeClassNotFound", "NodeClassTerminating"},
 	"reconcile": {"NodeClassNotFound", "NodeClassTerminating", "NodePriceRefused", "DriftAtLimitRefused", "PriceCeilingRefused"},

@@ -16,6 +16,9 @@ import (
 // Name is that of the program, of its image, and of the Lease that it holds unless its flags say otherwise.
 const Name = "cluster-autoscaler"
 
+// Namespace is where it has its Lease and its ConfigMaps unless its flags say otherwise.
+const Namespace = "kube-system"
+
 // Flag is a flag of a command line. One without a value is "true", as for its own parser.
 type Flag struct{ Name, Value string }
 

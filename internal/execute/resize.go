@@ -56,14 +56,15 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 		return r
 	}
 	if err != nil {
-		e.kit.Events.Publish(telemetry.Warning(r.Group, eventFailed, err.Error(), string(r.Group.UID)))
+		nodegroup.Tell(ctx, e.kit, r.Group, telemetry.Warning(nil, eventFailed, err.Error(), string(r.Group.UID)))
 		if cas {
 			e.kit.Metrics.ClusterAutoscalerFailedScaleUpsTotal.WithLabelValues("cloudProviderError", "", "", "").Inc()
 		}
 		r.Err = fmt.Errorf("raise node group %s from %d to %d: %w", r.Group.Name, i.From, i.To, err)
 		return r
 	}
-	e.kit.Events.Publish(telemetry.Normal(r.Group, eventScaledUp, fmt.Sprintf("The desired size is raised from %d to %d", i.From, i.To), string(r.Group.UID), fmt.Sprint(i.To)))
+	text := fmt.Sprintf("The desired size is raised from %d to %d", i.From, i.To)
+	nodegroup.Tell(ctx, e.kit, r.Group, telemetry.Normal(nil, eventScaledUp, text, string(r.Group.UID), fmt.Sprint(i.To)))
 	if cas {
 		e.kit.Metrics.ClusterAutoscalerScaledUpNodesTotal.WithLabelValues("", "", "").Add(float64(i.To - i.From))
 	}

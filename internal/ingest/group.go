@@ -175,6 +175,10 @@ func (t *Translator) groupType(g *tenonv1alpha1.NodeGroup, pool *snapshot.Pool) 
 	}
 }
 
+// InBackoff begins the message of a group that does not grow because instances did not come. (The words are those of Cluster
+// Autoscaler.)
+const InBackoff = "in backoff after failed scale-up"
+
 // groupUnready is why the group does not grow. A plan for files shows what observed groups would do.
 func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 	switch {
@@ -190,7 +194,7 @@ func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 		}
 	}
 	if c := meta.FindStatusCondition(g.Status.Conditions, tenonv1alpha1.ConditionBackedOff); g.BackedOff() {
-		return reason.Unready{Code: reason.NotReady, Message: "in backoff after failed scale-up: " + cmp.Or(c.Message, c.Reason)}
+		return reason.Unready{Code: reason.NotReady, Message: InBackoff + ": " + cmp.Or(c.Message, c.Reason)}
 	}
 	if !g.Free() && !t.options.Files {
 		return reason.Unready{Code: reason.NotReady, Message: foreign(g)}

@@ -16,6 +16,18 @@ type autoscalerMetrics struct {
 	ClusterAutoscalerLastActivity           *prometheus.GaugeVec
 	ClusterAutoscalerScaledUpNodesTotal     *prometheus.CounterVec
 	ClusterAutoscalerFailedScaleUpsTotal    *prometheus.CounterVec
+
+	ClusterAutoscalerNodeGroupBackoffStatus           *prometheus.GaugeVec
+	ClusterAutoscalerPendingNodeDeletions             *prometheus.GaugeVec
+	ClusterAutoscalerScaleDownInCooldown              *prometheus.GaugeVec
+	ClusterAutoscalerClusterCpuCurrentCores           *prometheus.GaugeVec
+	ClusterAutoscalerClusterMemoryCurrentBytes        *prometheus.GaugeVec
+	ClusterAutoscalerNodeTaintsCount                  *prometheus.GaugeVec
+	ClusterAutoscalerUnschedulablePodsCount           *prometheus.GaugeVec
+	ClusterAutoscalerUnremovableNodesCount            *prometheus.GaugeVec
+	ClusterAutoscalerScaledDownNodesTotal             *prometheus.CounterVec
+	ClusterAutoscalerFailedNodeCreationsTotal         *prometheus.CounterVec
+	ClusterAutoscalerOldUnregisteredNodesRemovedCount *prometheus.CounterVec
 }
 
 // autoscalerPrefix is before the names of these metrics, and ours is not.
@@ -35,5 +47,17 @@ func newAutoscalerMetrics(r *Register) autoscalerMetrics {
 		ClusterAutoscalerLastActivity:           r.Gauge(autoscalerPrefix+"last_activity", "When groups in mode cas were last looked at, in seconds since 1970."+suffix, "activity"),
 		ClusterAutoscalerScaledUpNodesTotal:     r.Counter(autoscalerPrefix+"scaled_up_nodes_total", "Nodes that groups in mode cas were asked for."+suffix, "gpu_resource_name", "gpu_name", "dra_drivers"),
 		ClusterAutoscalerFailedScaleUpsTotal:    r.Counter(autoscalerPrefix+"failed_scale_ups_total", "Scale-ups of groups in mode cas that the cloud refused."+suffix, "reason", "gpu_resource_name", "gpu_name", "dra_drivers"),
+
+		ClusterAutoscalerNodeGroupBackoffStatus:           r.Gauge(autoscalerPrefix+"node_group_backoff_status", "Why a group in mode cas is left alone after instances did not come."+suffix, "node_group", "reason"),
+		ClusterAutoscalerPendingNodeDeletions:             r.Gauge(autoscalerPrefix+"pending_node_deletions", "Nodes of groups in mode cas that are leaving."+suffix),
+		ClusterAutoscalerScaleDownInCooldown:              r.Gauge(autoscalerPrefix+"scale_down_in_cooldown", "Whether delays after a change keep the nodes of all groups in mode cas."+suffix),
+		ClusterAutoscalerClusterCpuCurrentCores:           r.Gauge(autoscalerPrefix+"cluster_cpu_current_cores", "Processors of all nodes of the cluster."+suffix),
+		ClusterAutoscalerClusterMemoryCurrentBytes:        r.Gauge(autoscalerPrefix+"cluster_memory_current_bytes", "Memory of all nodes of the cluster."+suffix),
+		ClusterAutoscalerNodeTaintsCount:                  r.Gauge(autoscalerPrefix+"node_taints_count", "Taints that nothing needs a node of a group in mode cas, or that it goes."+suffix, "type"),
+		ClusterAutoscalerUnschedulablePodsCount:           r.Gauge(autoscalerPrefix+"unschedulable_pods_count", "Pods that wait and that no node is asked for, where there are groups in mode cas."+suffix, "type"),
+		ClusterAutoscalerUnremovableNodesCount:            r.Gauge(autoscalerPrefix+"unremovable_nodes_count", "Nodes of groups in mode cas that stay, by reason."+suffix, "reason"),
+		ClusterAutoscalerScaledDownNodesTotal:             r.Counter(autoscalerPrefix+"scaled_down_nodes_total", "Nodes that groups in mode cas gave up."+suffix, "reason", "gpu_resource_name", "gpu_name", "dra_drivers"),
+		ClusterAutoscalerFailedNodeCreationsTotal:         r.Counter(autoscalerPrefix+"failed_node_creations_total", "Instances that did not come to groups in mode cas."+suffix, "reason"),
+		ClusterAutoscalerOldUnregisteredNodesRemovedCount: r.Counter(autoscalerPrefix+"old_unregistered_nodes_removed_count", "Instances of groups in mode cas that were ended because they did not become nodes."+suffix),
 	}
 }

@@ -115,6 +115,17 @@ var documented = []string{
 	"cluster_autoscaler_last_activity|gauge|activity",
 	"cluster_autoscaler_scaled_up_nodes_total|counter|gpu_resource_name gpu_name dra_drivers",
 	"cluster_autoscaler_failed_scale_ups_total|counter|reason gpu_resource_name gpu_name dra_drivers",
+	"cluster_autoscaler_node_group_backoff_status|gauge|node_group reason",
+	"cluster_autoscaler_pending_node_deletions|gauge|",
+	"cluster_autoscaler_scale_down_in_cooldown|gauge|",
+	"cluster_autoscaler_cluster_cpu_current_cores|gauge|",
+	"cluster_autoscaler_cluster_memory_current_bytes|gauge|",
+	"cluster_autoscaler_node_taints_count|gauge|type",
+	"cluster_autoscaler_unschedulable_pods_count|gauge|type",
+	"cluster_autoscaler_unremovable_nodes_count|gauge|reason",
+	"cluster_autoscaler_scaled_down_nodes_total|counter|reason gpu_resource_name gpu_name dra_drivers",
+	"cluster_autoscaler_failed_node_creations_total|counter|reason",
+	"cluster_autoscaler_old_unregistered_nodes_removed_count|counter|",
 }
 
 // kinds are the objects with conditions, and the labels that their metrics end in.

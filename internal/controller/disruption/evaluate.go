@@ -78,6 +78,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 		d.o.Tell(picture.Snapshot, &decision)
 	}
 	d.tellBudgets(ctx, picture.Snapshot)
+	d.countUnremovable(picture.Snapshot, decision.Plan.Prospects)
 	// 5. Begin what need not wait, and still holds, and write what is to be waited for.
 	err := errors.Join(d.beginAll(ctx, picture, decision.Plan.Disruptions, number), d.markUnneeded(ctx, picture.Snapshot, &decision.Plan))
 	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err

@@ -277,6 +277,26 @@ func TestUnneededNodesAreMarked(t *testing.T) {
 	}
 }
 
+// TestANodeOfAGroupInModeCASIsTold: a node that goes has the event that tools for Cluster Autoscaler look for, and nodes that stay are
+// counted by its reasons.
+func TestANodeOfAGroupInModeCASIsTold(t *testing.T) {
+	t.Parallel()
+	h := grouped(t, group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode, g.Spec.Disruption = tenonv1alpha1.ModeCAS, nil }), 3, 0)
+	h.cas(snapshot.ScaleDown{UtilizationThreshold: 500, UnneededTime: time.Minute})
+	h.pass(time.Second)
+	h.pass(30 * time.Second)
+	want := []string{"unremovable_nodes_count{reason=NotUnderutilized} 1", "unremovable_nodes_count{reason=NotUnneededLongEnough} 1"}
+	if got := h.Series("cluster_autoscaler_", h.Kit.Metrics.ClusterAutoscalerUnremovableNodesCount); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for range 20 {
+		h.pass(30 * time.Second)
+	}
+	if events := strings.Join(h.Events(), "\n"); strings.Count(events, "Normal ScaleDown n1") != 1 {
+		t.Errorf("events:\n%s", events)
+	}
+}
+
 // regroup changes the group.
 func (h *fixture) regroup(change func(*tenonv1alpha1.NodeGroup)) {
 	h.t.Helper()

@@ -11,11 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 	"tenon/internal/command"
+	"tenon/internal/nodegroup"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
 	"tenon/internal/telemetry"
@@ -131,6 +133,11 @@ func (d *disruption) tellWaiting(s *command.State) {
 func (d *disruption) tellRemoved(ctx context.Context, s *command.State, l command.Leaver) {
 	why := string(s.Record.Reason)
 	d.both(l, "DisruptionTerminating", "Disrupting Node: "+why, "Disrupting NodeClaim: "+why, why)
+	if l.Claim == nil && l.Node != nil {
+		if group, _ := d.o.World.GroupObject(l.Node.Annotations[tenonv1alpha1.AnnotationGroup]); group != nil {
+			nodegroup.TellScaleDown(ctx, d.kit, group, l.Node, s.Record.Evictions == 0)
+		}
+	}
 	reconcile.Log(ctx).V(1).Info("deleting disrupted nodeclaim", "NodeClaim", l.Member(), "Node", l.Name(), "command-id", s.Record.ID, "reason", why)
 }
 
@@ -188,4 +195,46 @@ func (d *disruption) tellBudgets(ctx context.Context, s *snapshot.Snapshot) {
 		}
 	}
 	d.broken = broken
+}
+
+// countUnremovable counts the nodes of groups in mode cas that stay, by reason.
+func (d *disruption) countUnremovable(s *snapshot.Snapshot, prospects []plan.Prospect) {
+	pools, counts := map[string]bool{}, map[string]int{}
+	for i := range s.Pools {
+		if s.Pools[i].Rules() != nil {
+			pools[s.Pools[i].Name] = true
+		}
+	}
+	if len(pools) == 0 {
+		return
+	}
+	for i := range prospects {
+		if p := &prospects[i]; pools[p.Pool] && p.Cause.Code != reason.None {
+			counts[unremovable(p.Cause.Code)]++
+		}
+	}
+	gauge := d.kit.Metrics.ClusterAutoscalerUnremovableNodesCount
+	gauge.Reset()
+	for name, n := range counts {
+		gauge.WithLabelValues(name).Set(float64(n))
+	}
+}
+
+// unremovable is the name that Cluster Autoscaler has for a reason.
+func unremovable(code reason.Code) string {
+	switch code {
+	case reason.ScaleDownDisabledAnnotation, reason.ScaleDownUnreadyDisabled, reason.NotUnderutilized, reason.NotUnneededLongEnough,
+		reason.NotUnreadyLongEnough, reason.BlockedByOnCompletionPod:
+		return string(code)
+	case reason.NotSafeToEvictAnnotation, reason.ControllerNotFound, reason.MinReplicasReached, reason.NotReplicated, reason.UnmovableKubeSystemPod,
+		reason.LocalStorageRequested, reason.PodProtected, reason.PodDisruptionBudget, reason.SeveralPodDisruptionBudgets:
+		return "BlockedByPod"
+	case reason.PodsWithoutOtherPlace:
+		return "NoPlaceToMovePods"
+	case reason.GroupFloor:
+		return "NodeGroupMinSizeReached"
+	case reason.NodeLeaving, reason.BeingDisrupted:
+		return "CurrentlyBeingDeleted"
+	}
+	return "NotUnneededOtherReason"
 }

@@ -16,9 +16,6 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// autoscalerNamespace is where Cluster Autoscaler has its Lease and its ConfigMaps unless its flags say otherwise.
-const autoscalerNamespace = "kube-system"
-
 // leaseFresh is for how long after its last renewal a Lease says that its holder is alive.
 const leaseFresh = time.Minute
 
@@ -57,7 +54,7 @@ func (w watcher) lookForeign(ctx context.Context) (f foreign) {
 		}
 	}
 	var lease coordinationv1.Lease
-	err := w.kit.Uncached(reconcile.Unwatched).Get(ctx, client.ObjectKey{Namespace: autoscalerNamespace, Name: clusterautoscaler.Name}, &lease)
+	err := w.kit.Uncached(reconcile.Unwatched).Get(ctx, client.ObjectKey{Namespace: clusterautoscaler.Namespace, Name: clusterautoscaler.Name}, &lease)
 	if client.IgnoreNotFound(err) != nil {
 		return foreign{err: fmt.Errorf("read the lease of Cluster Autoscaler: %w", err)}
 	}
@@ -93,7 +90,7 @@ func (f *foreign) on(group string) (reason, text string) {
 		}
 	}
 	if f.holder != "" && len(f.deployments) == 0 {
-		return reasonLease, withRemedy(fmt.Sprintf("%s renews the Lease %s/%s of Cluster Autoscaler", f.holder, autoscalerNamespace, clusterautoscaler.Name), "stop it; a minute after the last renewal the group is free")
+		return reasonLease, withRemedy(fmt.Sprintf("%s renews the Lease %s/%s of Cluster Autoscaler", f.holder, clusterautoscaler.Namespace, clusterautoscaler.Name), "stop it; a minute after the last renewal the group is free")
 	}
 	return "", ""
 }

@@ -45,7 +45,7 @@ func (w watcher) lookPriorities(ctx context.Context, s *seen) priorities {
 	}
 	slices.Sort(names)
 	var stored corev1.ConfigMap
-	key := client.ObjectKey{Namespace: autoscalerNamespace, Name: clusterautoscaler.PriorityConfigMap}
+	key := client.ObjectKey{Namespace: clusterautoscaler.Namespace, Name: clusterautoscaler.PriorityConfigMap}
 	switch err := w.kit.Uncached(reconcile.Unwatched).Get(ctx, key, &stored); {
 	case apierrors.IsNotFound(err):
 		return priorities{}

@@ -12,6 +12,7 @@ import (
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/clusterautoscaler"
+	"tenon/internal/ingest"
 	"tenon/internal/patch"
 )
 
@@ -29,6 +30,7 @@ func (w watcher) publish(ctx context.Context, s *seen, told []*tenonv1alpha1.Nod
 	}
 	slices.SortFunc(groups, func(a, b clusterautoscaler.Facts) int { return strings.Compare(a.Name, b.Name) })
 	w.measure(groups)
+	w.measureCluster(s, told)
 	if !w.kit.Settings.WriteStatusConfigMap {
 		return nil
 	}
@@ -72,7 +74,7 @@ func (w watcher) factsOf(o *tenonv1alpha1.NodeGroup, s *seen) clusterautoscaler.
 }
 
 func (w watcher) writeStatus(ctx context.Context, groups []clusterautoscaler.Facts) error {
-	key := client.ObjectKey{Namespace: autoscalerNamespace, Name: clusterautoscaler.StatusConfigMap}
+	key := client.ObjectKey{Namespace: clusterautoscaler.Namespace, Name: clusterautoscaler.StatusConfigMap}
 	return patch.ConfigMap(ctx, w.kit, key, func(stored *corev1.ConfigMap) error {
 		var before *clusterautoscaler.Status
 		if text := stored.Data[clusterautoscaler.StatusKey]; text != "" {
@@ -93,14 +95,19 @@ func (w watcher) writeStatus(ctx context.Context, groups []clusterautoscaler.Fac
 func (w watcher) measure(groups []clusterautoscaler.Facts) {
 	m := w.kit.Metrics
 	counts, candidates, healthy := clusterautoscaler.NodeCounts{}, int64(0), true
+	m.ClusterAutoscalerNodeGroupBackoffStatus.Reset()
 	for _, g := range groups {
 		counts.Add(g.Counts)
 		candidates, healthy = candidates+g.Candidates, healthy && g.Healthy
 		m.ClusterAutoscalerNodeGroupMinCount.WithLabelValues(g.Name).Set(float64(g.Min))
 		m.ClusterAutoscalerNodeGroupMaxCount.WithLabelValues(g.Name).Set(float64(g.Max))
 		m.ClusterAutoscalerNodeGroupTargetCount.WithLabelValues(g.Name).Set(float64(g.Desired))
+		if g.BackedOff {
+			m.ClusterAutoscalerNodeGroupBackoffStatus.WithLabelValues(g.Name, g.BackoffCode).Set(1)
+		}
 		m.ClusterAutoscalerNodeGroupHealthiness.WithLabelValues(g.Name).Set(oneIf(g.Healthy && !g.BackedOff))
 	}
+	m.ClusterAutoscalerPendingNodeDeletions.WithLabelValues().Set(float64(counts.Registered.BeingDeleted))
 	m.ClusterAutoscalerClusterSafeToAutoscale.WithLabelValues().Set(oneIf(healthy))
 	m.ClusterAutoscalerUnneededNodesCount.WithLabelValues().Set(float64(candidates))
 	m.ClusterAutoscalerNodeGroupsCount.WithLabelValues("autoscaled").Set(float64(len(groups)))
@@ -111,6 +118,33 @@ func (w watcher) measure(groups []clusterautoscaler.Facts) {
 	} {
 		m.ClusterAutoscalerNodesCount.WithLabelValues(state).Set(float64(n))
 	}
+}
+
+// measureCluster sets those that are about all nodes, and about the delays of all groups.
+func (w watcher) measureCluster(s *seen, told []*tenonv1alpha1.NodeGroup) {
+	m, t := w.kit.Metrics, ingest.NewTranslator(ingest.NewIndex(), ingest.Options{ScaleDown: &w.kit.Settings.ScaleDown})
+	cores, bytes, going, candidates := 0.0, 0.0, 0, 0
+	for _, node := range s.nodes {
+		cores += node.Status.Capacity.Cpu().AsApproximateFloat64()
+		bytes += node.Status.Capacity.Memory().AsApproximateFloat64()
+		for _, taint := range node.Spec.Taints {
+			switch taint.Key {
+			case tenonv1alpha1.TaintToBeDeleted:
+				going++
+			case tenonv1alpha1.TaintCandidate:
+				candidates++
+			}
+		}
+	}
+	objects := slices.DeleteFunc(slices.Clone(told), func(o *tenonv1alpha1.NodeGroup) bool { return o == nil })
+	rests := !slices.ContainsFunc(objects, func(o *tenonv1alpha1.NodeGroup) bool {
+		return o.Spec.Mode == tenonv1alpha1.ModeCAS && !t.Rests(o, objects).After(w.kit.Clock.Now())
+	})
+	m.ClusterAutoscalerClusterCpuCurrentCores.WithLabelValues().Set(cores)
+	m.ClusterAutoscalerClusterMemoryCurrentBytes.WithLabelValues().Set(bytes)
+	m.ClusterAutoscalerNodeTaintsCount.WithLabelValues("to-be-deleted").Set(float64(going))
+	m.ClusterAutoscalerNodeTaintsCount.WithLabelValues("deletion-candidate").Set(float64(candidates))
+	m.ClusterAutoscalerScaleDownInCooldown.WithLabelValues().Set(oneIf(rests))
 }
 
 func oneIf(is bool) float64 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/api/condition"
@@ -137,14 +138,25 @@ func (w watcher) lower(ctx context.Context, o *tenonv1alpha1.NodeGroup, from, to
 		return nil // the next look sees what is different
 	}
 	if err != nil {
-		w.kit.Events.Publish(telemetry.Warning(o, "FailedToRevertScaleUp", err.Error(), string(o.UID)))
+		nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "FailedToRevertScaleUp", err.Error(), string(o.UID)))
 		return fmt.Errorf("lower node group %s from %d to %d: %w", o.Name, from, to, err)
 	}
 	text := fmt.Sprintf("The desired size is lowered from %d to %d, because instances do not come: %s", from, to, why)
-	w.kit.Events.Publish(telemetry.Warning(o, "ScaleUpFailed", text, string(o.UID), fmt.Sprint(to)))
+	nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "ScaleUpFailed", text, string(o.UID), fmt.Sprint(to)))
+	if o.Spec.Mode == tenonv1alpha1.ModeCAS {
+		w.kit.Metrics.ClusterAutoscalerFailedNodeCreationsTotal.WithLabelValues(backedBy(o)).Add(float64(from - to))
+	}
 	reconcile.Log(ctx).Info("lowered the size of a node group whose instances do not come", "NodeGroup", o.Name, "from", from, "to", to, "cause", why)
 	_, err = nodegroup.Show(ctx, w.kit, o, to, nodegroup.Corrected)
 	return err
+}
+
+// backedBy is why a group is left alone; empty if it is not.
+func backedBy(o *tenonv1alpha1.NodeGroup) string {
+	if c := meta.FindStatusCondition(o.Status.Conditions, tenonv1alpha1.ConditionBackedOff); c != nil && c.Status == metav1.ConditionTrue {
+		return c.Reason
+	}
+	return ""
 }
 
 func (w watcher) endUnregistered(ctx context.Context, o *tenonv1alpha1.NodeGroup, u tenonv1alpha1.UnregisteredInstance) error {
@@ -153,11 +165,14 @@ func (w watcher) endUnregistered(ctx context.Context, o *tenonv1alpha1.NodeGroup
 		return nil
 	}
 	if err != nil {
-		w.kit.Events.Publish(telemetry.Warning(o, "DeleteUnregisteredFailed", err.Error(), string(o.UID)))
+		nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "DeleteUnregisteredFailed", err.Error(), string(o.UID)))
 		return fmt.Errorf("end instance %s of node group %s, which has no node: %w", u.ProviderID, o.Name, err)
 	}
 	text := fmt.Sprintf("Instance %s is ended: it had no node within %s", u.ProviderID, o.Provisions())
-	w.kit.Events.Publish(telemetry.Warning(o, "DeleteUnregistered", text, string(o.UID), u.ProviderID))
+	nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "DeleteUnregistered", text, string(o.UID), u.ProviderID))
+	if o.Spec.Mode == tenonv1alpha1.ModeCAS {
+		w.kit.Metrics.ClusterAutoscalerOldUnregisteredNodesRemovedCount.WithLabelValues().Inc()
+	}
 	reconcile.Log(ctx).Info("ended an instance without a node", "NodeGroup", o.Name, "provider-id", u.ProviderID, "desired", desired)
 	_, err = nodegroup.Show(ctx, w.kit, o, desired, nodegroup.Corrected)
 	return err

@@ -212,3 +212,21 @@ func TestAGroupInModeCASGrows(t *testing.T) {
 		t.Errorf("%v nodes are counted, want 2", got)
 	}
 }
+
+// TestAGroupInModeCASThatDoesNotGrow: a pod that no group helps is told why, in the form that tools for Cluster Autoscaler read.
+func TestAGroupInModeCASThatDoesNotGrow(t *testing.T) {
+	t.Parallel()
+	object := group("web", 0, 0)
+	object.Spec.Mode = tenonv1alpha1.ModeCAS
+	h, groups := newFixture(t, object), far(object)
+	h.Kit.Groups, h.Kit.Settings.FeatureGates.NodeGroups = groups, true
+	h.start(h.Kit)
+	h.pods("web", 1, judged)
+	h.decide()
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "pod didn't trigger scale-up: 1 max node group size reached") {
+		t.Errorf("events:\n%s", events)
+	}
+	if got := h.Series("cluster_autoscaler_", h.Kit.Metrics.ClusterAutoscalerUnschedulablePodsCount); !slices.Equal(got, []string{"unschedulable_pods_count{type=unschedulable} 1"}) {
+		t.Errorf("%q", got)
+	}
+}

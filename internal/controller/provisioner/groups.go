@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/order"
 	"tenon/core/plan"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
+	"tenon/internal/ingest"
 	"tenon/internal/journal"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
@@ -80,4 +83,52 @@ func unfinished(resized []execute.Resized) (bool, error) {
 		return true, resized[at].Err
 	}
 	return slices.ContainsFunc(resized, func(r execute.Resized) bool { return !r.Done() }), nil
+}
+
+// notTriggered says, in the form that tools for Cluster Autoscaler read, for how many groups in mode cas which reason kept them from
+// growing for a pod. It is false without such groups.
+func notTriggered(s *snapshot.Snapshot, v *reason.Verdict) (string, bool) {
+	groups := map[string]bool{}
+	for i := range s.Pools {
+		if s.Pools[i].Rules() != nil {
+			groups[s.Pools[i].Name] = true
+		}
+	}
+	counts := map[string]int{}
+	for i := range v.Pools {
+		if p := &v.Pools[i]; groups[p.Pool] {
+			counts[groupReason(p)]++
+		}
+	}
+	var texts []string
+	for _, text := range order.Keys(counts) {
+		texts = append(texts, fmt.Sprintf("%d %s", counts[text], text))
+	}
+	return "pod didn't trigger scale-up: " + strings.Join(texts, ", "), len(texts) > 0
+}
+
+// groupReason is why a group did not grow, in the words that tools know where there are such.
+func groupReason(v *reason.PoolVerdict) string {
+	switch v.Reason.Code {
+	case reason.PoolNotReady, reason.PoolLimitsAwaited:
+		if text, backedOff := strings.CutPrefix(v.Unready.Message, ingest.InBackoff); backedOff && text != "" {
+			return ingest.InBackoff
+		}
+		return "not ready for scale-up"
+	case reason.LimitReached:
+		return "max node group size reached"
+	case reason.InsufficientRoom:
+		return "Insufficient " + v.Reason.Where
+	case reason.TaintNotTolerated:
+		return "node(s) had untolerated taint {" + v.Reason.Where + "}"
+	case reason.LabelsIncompatible, reason.TypeIncompatible, reason.NoOffering:
+		return "node(s) didn't match Pod's node affinity/selector"
+	case reason.Spread:
+		return "node(s) didn't match pod topology spread constraints"
+	case reason.Affinity:
+		return "node(s) didn't match pod affinity rules"
+	case reason.AntiAffinity:
+		return "node(s) didn't match pod anti-affinity rules"
+	}
+	return v.Text()
 }

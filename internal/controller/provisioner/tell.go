@@ -3,6 +3,7 @@ package provisioner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,6 +97,9 @@ func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
 	}
 	m.SchedulerIgnoredPodsCount.WithLabelValues().Set(float64(ignored))
 	m.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(float64(len(p.Unplaced) - ignored))
+	if slices.ContainsFunc(s.Pools, func(p snapshot.Pool) bool { return p.Rules() != nil }) {
+		m.ClusterAutoscalerUnschedulablePodsCount.WithLabelValues("unschedulable").Set(float64(len(p.Unplaced) - ignored))
+	}
 }
 
 func podNames(s *snapshot.Snapshot) string {
@@ -224,6 +228,9 @@ func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 		about := summary(u.Verdict)
 		if told[u.Verdict]++; told[u.Verdict] == 1 && l.said.isNew(s.Pods[u.Pod].Key()+" "+about, s.Now) {
 			log.Error(nil, "could not schedule pod", "Pod", s.Pods[u.Pod].Key(), "err", text)
+		}
+		if text, any := notTriggered(s, u.Verdict); any && len(p.Increases(s)) == 0 {
+			l.kit.Events.Publish(telemetry.Normal(pod, "NotTriggerScaleUp", text, string(pod.UID)).Within(5 * time.Minute))
 		}
 		l.kit.Events.Publish(telemetry.Warning(pod, "FailedScheduling", "Failed to schedule pod, "+text, string(pod.UID), about).Within(5 * time.Minute).Each())
 	}

@@ -11,11 +11,17 @@ import (
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
+	"tenon/internal/command"
 	"tenon/internal/departure"
+	"tenon/internal/ingest"
 	"tenon/internal/nodegroup"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
 )
+
+// eventScaleDownFailed is Cluster Autoscaler's.
+const eventScaleDownFailed = "ScaleDownFailed"
 
 // listedWithin is how long a group may take to list a new instance: what is known of groups is up to a minute old.
 const listedWithin = 2 * time.Minute
@@ -84,6 +90,7 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	case cloud.IsNotFound(err):
 		return finished, nil
 	case err != nil:
+		nodegroup.TellNode(c.Kit, object, p.Node, telemetry.Warning(nil, eventScaleDownFailed, err.Error(), p.Node.Name))
 		err = fmt.Errorf("delete the instance of node %s: %w", p.Node.Name, err)
 		return progress{}, errors.Join(err, nodegroup.Refused(ctx, c.Kit, object))
 	}
@@ -92,7 +99,22 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	if err := patch.Merge(ctx, c.Kit, p.Node, told); client.IgnoreNotFound(err) != nil {
 		return progress{}, fmt.Errorf("write on node %s that its instance was ended: %w", p.Node.Name, err)
 	}
+	if object.Spec.Mode == tenonv1alpha1.ModeCAS {
+		c.Metrics.ClusterAutoscalerScaledDownNodesTotal.WithLabelValues(scaledDown(p.Node), "", "", "").Inc()
+	}
 	reconcile.Log(ctx).Info("ended the instance of a node group", "NodeGroup", object.Name, "provider-id", p.Node.Spec.ProviderID, "desired", desired)
 	_, err = nodegroup.Show(ctx, c.Kit, object, desired, nodegroup.Shrunk)
 	return waitFor(instanceAgain), client.IgnoreNotFound(err)
+}
+
+// scaledDown is why a node went, as Cluster Autoscaler has it.
+func scaledDown(node *corev1.Node) string {
+	record, found := command.Of(node)
+	switch {
+	case !ingest.IsReady(node):
+		return "unready"
+	case found && record.Evictions == 0:
+		return "empty"
+	}
+	return "underutilized"
 }

@@ -2,6 +2,8 @@ package termination_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,3 +94,39 @@ func TestAMemberWhoseInstanceIsGone(t *testing.T) {
 		t.Errorf("the node is still there, or %d instances are ended", groups.Ended())
 	}
 }
+
+// TestAMemberThatCannotBeEnded: a node of a group in mode cas tells that its instance cannot be ended, and counts once it is.
+func TestAMemberThatCannotBeEnded(t *testing.T) {
+	t.Parallel()
+	h, groups, node, _ := member(t, 0)
+	var g tenonv1alpha1.NodeGroup
+	h.Get("web", &g)
+	g.Spec.Mode = tenonv1alpha1.ModeCAS
+	h.Put(&g)
+	h.Delete(node)
+	h.Kit.Groups = denied{groups}
+	c := termination.New(h.Kit)
+	for range 5 {
+		_, _ = c.Reconcile(context.Background(), reconcile.Key{Name: "n"}) // it fails
+		h.Clock.Step(10 * time.Second)
+	}
+	if events := strings.Join(h.Events(), "\n"); !strings.Contains(events, "Warning ScaleDownFailed n: denied") {
+		t.Errorf("events:\n%s", events)
+	}
+	if h.Get("web", &g); g.Status.Scaled == nil || g.Status.Scaled.Failed.IsZero() {
+		t.Errorf("the failure is not on the group: %+v", g.Status.Scaled)
+	}
+	h.Kit.Groups = groups
+	runMember(h, termination.New(h.Kit))
+	if got := h.Count(h.Kit.Metrics.ClusterAutoscalerScaledDownNodesTotal.WithLabelValues("underutilized", "", "", "")); got != 1 {
+		t.Errorf("%v nodes are counted, want 1", got)
+	}
+}
+
+// denied are groups of which no instance may be ended.
+type denied struct{ unasked }
+
+// unasked are groups of which nothing else is asked.
+type unasked interface{ cloud.Groups }
+
+func (denied) End(context.Context, string, string) (int64, error) { return 0, errors.New("denied") }

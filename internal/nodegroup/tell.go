@@ -1,0 +1,60 @@
+package nodegroup
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/internal/clusterautoscaler"
+	"tenon/internal/reconcile"
+	"tenon/internal/telemetry"
+)
+
+// Tell publishes an event on a group and, if the group is in mode cas, on the ConfigMap where tools for Cluster Autoscaler look for
+// it.
+func Tell(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, e telemetry.Event) {
+	e.Object = g
+	kit.Events.Publish(e)
+	TellStatus(ctx, kit, g, e)
+}
+
+// TellStatus publishes an event about a group in mode cas on that ConfigMap alone, if there is one.
+func TellStatus(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, e telemetry.Event) {
+	if g.Spec.Mode != tenonv1alpha1.ModeCAS || !kit.Settings.WriteStatusConfigMap {
+		return
+	}
+	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: clusterautoscaler.Namespace, Name: clusterautoscaler.StatusConfigMap}}
+	if err := kit.Uncached(reconcile.Unwatched).Get(ctx, client.ObjectKeyFromObject(stored), stored); err != nil {
+		return // the event is on the group or the node; without the ConfigMap no tool looks for it
+	}
+	e.Object, e.Message = stored, "Node group "+g.Spec.GroupName+": "+e.Message
+	kit.Events.Publish(e)
+}
+
+// Reasons of events of nodes that go, as Cluster Autoscaler has them.
+const (
+	eventScaleDown      = "ScaleDown"
+	eventScaleDownEmpty = "ScaleDownEmpty"
+)
+
+// TellNode publishes an event on a node of a group in mode cas.
+func TellNode(kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, node *corev1.Node, e telemetry.Event) {
+	if g.Spec.Mode != tenonv1alpha1.ModeCAS {
+		return
+	}
+	e.Object = node
+	kit.Events.Publish(e)
+}
+
+// TellScaleDown says on a node of a group in mode cas, and on the ConfigMap, that it goes.
+func TellScaleDown(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, node *corev1.Node, empty bool) {
+	TellNode(kit, g, node, telemetry.Normal(nil, eventScaleDown, "The node is drained and removed: nothing needs it", string(node.UID)))
+	why := eventScaleDown
+	if empty {
+		why = eventScaleDownEmpty
+	}
+	TellStatus(ctx, kit, g, telemetry.Normal(nil, why, "Node "+node.Name+" is removed: nothing needs it", string(node.UID)))
+}
