@@ -42,7 +42,7 @@ func among(chain string, groups []member, cores ...int64) *snapshot.Snapshot {
 		if m.ceiling == 0 {
 			k.Offerings[0].Zone, k.Offerings[0].Extra = "a", requirement.Set{}
 		}
-		p.Name, p.Catalog, p.Group, p.Limits = m.name, i, nil, nil
+		p.Name, p.Catalog, p.Group, p.Limits = m.name, snapshot.CatalogIndex(i), nil, nil
 		if m.taint != "" {
 			p.Taints = []model.Taint{{Key: m.taint, Effect: model.NoSchedule}}
 		}

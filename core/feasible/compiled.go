@@ -8,6 +8,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/requirement"
+	"tenon/core/snapshot"
 )
 
 // Compiled keeps the compiled machines from one snapshot to the next: pods change all the time, pools and
@@ -38,7 +39,7 @@ type market struct {
 
 // labelQuestion is about a label and a catalogue.
 type labelQuestion struct {
-	catalog int
+	catalog snapshot.CatalogIndex
 	key     string
 }
 
@@ -59,7 +60,7 @@ type terms struct {
 }
 
 type poolTerms struct {
-	catalog      int
+	catalog      snapshot.CatalogIndex
 	requirements requirement.Set
 	taints       []model.Taint
 	nodePrice    model.Money
@@ -214,7 +215,7 @@ func (m *slotsMet) enter(o *catalog.Offering) int {
 }
 
 // typesWith are the types of a catalogue that meet a requirement.
-func (m *market) typesWith(c int, r requirement.Requirement) bitset.Set {
+func (m *market) typesWith(c snapshot.CatalogIndex, r requirement.Requirement) bitset.Set {
 	text, _ := r.MarshalJSON() // cannot fail: plain strings and integers
 	question := typeQuestion{c, string(text)}
 	if found, ok := m.types[question]; ok {
@@ -234,7 +235,7 @@ func (m *market) typesWith(c int, r requirement.Requirement) bitset.Set {
 
 // decidedByType reports whether every type of the catalogue says what the label will
 // be: one value, or none.
-func (m *market) decidedByType(c int, key string) bool {
+func (m *market) decidedByType(c snapshot.CatalogIndex, key string) bool {
 	question := labelQuestion{c, key}
 	answer, known := m.decided[question]
 	if !known {

@@ -140,7 +140,7 @@ func (sp *Space) openPart(p snapshot.PoolIndex, r requirement.Set) *requirement.
 
 // typeQuestion is one key's requirement, joined with the pool's, of one catalogue.
 type typeQuestion struct {
-	catalog int
+	catalog snapshot.CatalogIndex
 	text    string
 }
 

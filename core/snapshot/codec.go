@@ -133,7 +133,7 @@ func (e *envelope) check() error {
 // checkReferences finds indexes that are out of range.
 func (s *Snapshot) checkReferences() error {
 	for i := range s.Pools {
-		if c := s.Pools[i].Catalog; c < 0 || c >= len(s.Catalogs) {
+		if c := s.Pools[i].Catalog; c < 0 || int(c) >= len(s.Catalogs) {
 			return fmt.Errorf("pools[%d] (%s): there is no catalogue %d", i, s.Pools[i].Name, c)
 		}
 	}

@@ -93,7 +93,7 @@ type Pool struct {
 	// the name "nodes" counts nodes. A limit of zero is a limit.
 	Limits []model.Amount `json:"limits,omitempty"`
 	// Catalog is an index into Snapshot.Catalogs.
-	Catalog int `json:"catalog"`
+	Catalog CatalogIndex `json:"catalog"`
 	// Unready is why no node may be bought from the pool for pods. The nodes that it has count.
 	Unready reason.Unready `json:"unready,omitzero"`
 	// Replicas is set for static pools: how many nodes they should have.
@@ -158,6 +158,15 @@ type PodIndex int32
 
 // TemplateIndex is the place of a template in a snapshot's Templates.
 type TemplateIndex int32
+
+// CatalogIndex is the place of a catalogue in a snapshot's Catalogs.
+type CatalogIndex int32
+
+// AddCatalog adds a catalogue to a snapshot that is being made.
+func (s *Snapshot) AddCatalog(c *catalog.Catalog) CatalogIndex {
+	s.Catalogs = append(s.Catalogs, *c)
+	return CatalogIndex(len(s.Catalogs) - 1)
+}
 
 // PoolIndex is the place of a pool in a snapshot's Pools.
 type PoolIndex int32

@@ -117,7 +117,7 @@ func (b *builder) addPools() {
 // storeCatalogs applies overlays and stores each catalogue once.
 func (b *builder) storeCatalogs(offers []PoolOffers) {
 	b.prices = map[string]Prices{}
-	stored := map[*catalog.Catalog]int{}
+	stored := map[*catalog.Catalog]snapshot.CatalogIndex{}
 	var overlays []*karpenterv1alpha1.NodeOverlay
 	if b.t.options.Overlays {
 		overlays = b.objects.Overlays
@@ -126,9 +126,8 @@ func (b *builder) storeCatalogs(offers []PoolOffers) {
 	for i, found := range overlaid {
 		index, ok := stored[found]
 		if !ok {
-			index = len(b.out.Catalogs)
+			index = b.out.AddCatalog(found)
 			stored[found] = index
-			b.out.Catalogs = append(b.out.Catalogs, *found)
 		}
 		offers[i].Pool.Catalog = index
 		b.prices[offers[i].Pool.Name] = Prices{Offers: found, NodePrice: offers[i].Pool.NodePrice}
@@ -140,9 +139,8 @@ func (b *builder) addGroups() {
 	for _, group := range byName(b.objects.NodeGroups) {
 		pool, offers := b.t.Group(group)
 		pool = pool.Resting(b.t.Rests(group, b.objects.NodeGroups))
-		pool.Catalog = len(b.out.Catalogs)
+		pool.Catalog = b.out.AddCatalog(offers)
 		b.out.Pools = append(b.out.Pools, pool)
-		b.out.Catalogs = append(b.out.Catalogs, *offers)
 		b.prices[pool.Name] = Prices{Offers: offers}
 	}
 }

@@ -36,7 +36,7 @@ func (c *attempt) with(t *Trial, given *ingest.Objects) error {
 			c.withoutPods(of)
 		}
 	}
-	catalogs := map[string]int{}
+	catalogs := map[string]snapshot.CatalogIndex{}
 	options := t.Options
 	options.Now, options.Settings, options.Files, options.Overlays, options.Buffers = c.out.Now, c.out.Settings, true, false, false
 	options.Catalog = func(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error) {
@@ -124,12 +124,12 @@ func fresh(o metav1.Object) (metav1.Object, Object) {
 
 // catalogOf is the place of what a pool may buy: what a pool of the same node class buys or, if there is
 // none, what the market sells.
-func (c *attempt) catalogOf(pool *karpenterv1.NodePool, class metav1.Object, options ingest.Options) (int, error) {
+func (c *attempt) catalogOf(pool *karpenterv1.NodePool, class metav1.Object, options ingest.Options) (snapshot.CatalogIndex, error) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if ref == nil {
 		return 0, errors.New("spec.template.spec.nodeClassRef is missing")
 	}
-	best := -1
+	best := snapshot.CatalogIndex(-1)
 	for i := range c.out.Pools {
 		p := &c.out.Pools[i]
 		if p.Labels[karpenterv1.NodeClassLabel(ref.Group, ref.Kind)] == ref.Name && (best < 0 || p.Name == pool.Name) {
@@ -146,20 +146,18 @@ func (c *attempt) catalogOf(pool *karpenterv1.NodePool, class metav1.Object, opt
 	if err != nil {
 		return 0, err
 	}
-	c.out.Catalogs = append(c.out.Catalogs, *found)
-	return len(c.out.Catalogs) - 1, nil
+	return c.out.AddCatalog(found), nil
 }
 
 // addPools takes the pools over. What was learned about a pool of the same name stays.
-func (c *attempt) addPools(made *snapshot.Snapshot, catalogs map[string]int, given []*karpenterv1.NodePool, options ingest.Options) {
+func (c *attempt) addPools(made *snapshot.Snapshot, catalogs map[string]snapshot.CatalogIndex, given []*karpenterv1.NodePool, options ingest.Options) {
 	nodes := ingest.InService(c.out.Nodes)
 	reader := ingest.NewTranslator(ingest.NewIndex(), options)
 	for i := range made.Pools {
 		p := made.Pools[i]
 		var sold bool
 		if p.Catalog, sold = catalogs[p.Name]; !sold { // it says why nothing can be bought from it
-			p.Catalog = len(c.out.Catalogs)
-			c.out.Catalogs = append(c.out.Catalogs, catalog.Catalog{})
+			p.Catalog = c.out.AddCatalog(&catalog.Catalog{})
 		}
 		for _, pool := range given {
 			if pool.Name == p.Name {

@@ -65,8 +65,7 @@ func (r *groups) addPools(t *ingest.Translator, out *snapshot.Snapshot, prices m
 	for _, name := range order.Keys(r.all) {
 		g := r.all[name]
 		pool := g.pool.Resting(t.Rests(g.object, objects))
-		pool.Catalog = len(out.Catalogs)
-		out.Catalogs = append(out.Catalogs, *g.offers)
+		pool.Catalog = out.AddCatalog(g.offers)
 		out.Pools = append(out.Pools, pool)
 		prices[pool.Name] = ingest.Prices{Offers: g.offers}
 	}

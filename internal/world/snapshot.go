@@ -187,7 +187,7 @@ func (w *World) addPools(out *snapshot.Snapshot, market map[string]Sale) {
 		pools = append(pools, p)
 	}
 	slices.SortFunc(pools, func(a, b *karpenterv1.NodePool) int { return strings.Compare(a.Name, b.Name) })
-	stored := map[*catalog.Catalog]int{}
+	stored := map[*catalog.Catalog]snapshot.CatalogIndex{}
 	for _, p := range pools {
 		pool := w.translator.Pool(p)
 		sale := market[p.Name]
@@ -202,9 +202,8 @@ func (w *World) addPools(out *snapshot.Snapshot, market map[string]Sale) {
 		}
 		at, ok := stored[sale.Catalog]
 		if !ok {
-			at = len(out.Catalogs)
+			at = out.AddCatalog(sale.Catalog)
 			stored[sale.Catalog] = at
-			out.Catalogs = append(out.Catalogs, *sale.Catalog)
 		}
 		pool.Catalog = at
 		out.Pools = append(out.Pools, pool)
