@@ -16,7 +16,7 @@ func Cloud() provider.Cloud {
 	return provider.Cloud{
 		Settings: s.options(),
 		Open:     Open(Options{Settings: s}),
-		Builtin:  provider.Builtin{Name: "EC2", Region: defaultRegion, Market: s.market, Offers: offers, Currency: currency},
+		Builtin:  provider.Builtin{Name: "EC2", Region: defaultRegion, Market: s.market, Offers: offers, Currency: currency, Console: console},
 		Metrics:  families(),
 		Classes:  []string{awsv1.Group + "/ec2nodeclass"},
 		Labels:   awsv1.Labels(), Reference: rows(),

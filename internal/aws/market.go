@@ -125,6 +125,24 @@ func (m *market) Currency() string {
 // currency is that of a region's prices.
 func currency(region string) string { return facts.PricesFor(region).Currency }
 
+// consoles are where the consoles of partitions are that are not the usual one, by the beginning of their regions' names.
+var consoles = []struct{ region, domain string }{{"cn-", "amazonaws.cn"}, {"us-gov-", "amazonaws-us-gov.com"}, {"", "aws.amazon.com"}}
+
+var instanceName = regexp.MustCompile(`^i-[0-9a-f]+$`)
+
+// console is the address of EC2's page about an instance.
+func console(region, instance string) string {
+	if !regionName.MatchString(region) || !instanceName.MatchString(instance) {
+		return ""
+	}
+	for _, c := range consoles {
+		if strings.HasPrefix(region, c.region) {
+			return "https://console." + c.domain + "/ec2/home?region=" + region + "#InstanceDetails:instanceId=" + instance
+		}
+	}
+	return ""
+}
+
 // Remarks implements provider.Market.
 func (m *market) Remarks() []string {
 	if len(m.used) == 0 {

@@ -70,7 +70,7 @@ func control(ctx context.Context, s settings.Settings, warnings []settings.Warni
 	if err != nil {
 		return err
 	}
-	process, err := manager.New(ctx, manager.Options{Settings: s, Connection: connection, Build: build, Log: log, Open: w.Cloud.Open, Offers: w.Cloud.Builtin.Offers, Currency: w.Cloud.Builtin.Currency, Try: Try(w), Namespace: w.namespace()})
+	process, err := manager.New(ctx, manager.Options{Settings: s, Connection: connection, Build: build, Log: log, Open: w.Cloud.Open, Offers: w.Cloud.Builtin.Offers, Currency: w.Cloud.Builtin.Currency, Console: w.Cloud.Builtin.Console, Try: Try(w), Namespace: w.namespace()})
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	options := dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Details: following.State.Details, Token: token, Try: Try(w), Clock: time.Now}
+	options := dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Details: following.State.Details, Market: following.State.Market, Console: w.Cloud.Builtin.Console, Token: token, Try: Try(w), Clock: time.Now}
 	if f.journal != "" {
 		options.Journal = journalSource(f.journal)
 	}

@@ -31,6 +31,10 @@ type Options struct {
 	Problems func() []string
 	// Details returns what is shown of one object at a time, and false if there is none; nil knows no object.
 	Details func(kind, name string, at time.Time) (view.Details, bool)
+	// Market returns what the controller publishes; nil publishes nothing.
+	Market func() view.Market
+	// Console returns the address of the cloud's own page about an instance; nil knows none.
+	Console func(region, instance string) string
 	// Journal has the decisions; nil if there is none.
 	Journal journal.Source
 	// Try answers what-if questions about the newest snapshot of the journal; nil answers none.
@@ -72,6 +76,9 @@ func (d *Dashboard) Handler() http.Handler {
 	mux.Handle("GET /", http.FileServerFS(pages))
 	mux.HandleFunc("GET /api/fleet", d.fleet)
 	mux.HandleFunc("GET /api/stream", d.stream)
+	mux.HandleFunc("GET /api/market", d.market)
+	mux.HandleFunc("GET /api/nodes.csv", d.nodesCSV)
+	mux.HandleFunc("GET /api/costs.csv", d.costsCSV)
 	mux.HandleFunc("GET /api/details/{kind}/{name}", d.details)
 	mux.HandleFunc("GET /api/decisions", d.listDecisions)
 	mux.HandleFunc("GET /api/decisions/{id}", d.oneDecision)

@@ -89,6 +89,8 @@ type node struct {
 	CPU      [3]float64 `json:"cpu"`
 	Memory   [3]float64 `json:"memory"`
 	Pods     []pod      `json:"pods"`
+	// Console is the address of the cloud's own page about the instance.
+	Console string `json:"console,omitempty"`
 }
 
 type pod struct {
@@ -143,7 +145,7 @@ func (d *Dashboard) update(last, now *view.Fleet) update {
 	}
 	for _, n := range now.Nodes {
 		if before[n.Name] != n {
-			out.Nodes = append(out.Nodes, nodeOf(n))
+			out.Nodes = append(out.Nodes, d.nodeOf(n))
 		}
 		delete(before, n.Name)
 	}
@@ -200,12 +202,15 @@ func poolOf(p *view.Pool) pool {
 	return out
 }
 
-func nodeOf(n *view.Node) node {
+func (d *Dashboard) nodeOf(n *view.Node) node {
 	out := node{
 		Name: n.Name, Claim: n.Claim, Instance: n.Instance, Pool: n.Pool, Kind: n.PoolKind, Type: n.Type, Zone: n.Zone, Capacity: n.CapacityType, Arch: n.Arch,
 		Created: seconds(n.Created), Phase: n.Phase, Since: seconds(n.Since), Cordoned: n.Cordoned, Going: n.Going, Verdict: n.Verdict.Word, Message: n.Verdict.Message,
 		Price: n.Price.Float(), Source: string(n.Source), Idle: n.Idle.Float(), Overhead: n.Overhead.Float(),
 		CPU: cpu(n.Requested, n.Allocatable, n.Daemons), Memory: memory(n.Requested, n.Allocatable, n.Daemons), Pods: []pod{},
+	}
+	if d.options.Console != nil {
+		out.Console = d.options.Console(n.Region, n.Instance)
 	}
 	for _, p := range n.Pods {
 		out.Pods = append(out.Pods, podOf(p))

@@ -28,6 +28,7 @@ type pages struct {
 	config   *rest.Config
 	prices   view.Prices
 	currency func(region string) string
+	console  func(region, instance string) string
 	// namespace is where the controller publishes its market.
 	namespace string
 	try       dashboard.Try
@@ -68,7 +69,7 @@ func (p *pages) Start(ctx context.Context) error {
 		return err
 	}
 	p.watched = watched
-	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Details: watched.State.Details, Token: p.token, Try: p.try, Clock: p.clock.Now}
+	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Details: watched.State.Details, Market: watched.State.Market, Console: p.console, Token: p.token, Try: p.try, Clock: p.clock.Now}
 	if p.journal != nil {
 		options.Journal = p.journal
 	}

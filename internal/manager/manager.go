@@ -48,6 +48,8 @@ type Options struct {
 	Offers view.Prices
 	// Currency is that of a region's prices; nil if it is not known.
 	Currency func(region string) string
+	// Console is the address of the cloud's own page about an instance; nil if there is none.
+	Console func(region, instance string) string
 	// Try answers what-if questions of the dashboard; nil answers none.
 	Try dashboard.Try
 	// Namespace is where the process may keep what it has learned, and publish its market.
@@ -147,7 +149,7 @@ func (p *Process) assemble(o Options) error {
 		return err
 	}
 	if p.listeners.dashboard != nil {
-		served := &pages{listener: p.listeners.dashboard, token: p.listeners.token, config: m.GetConfig(), prices: o.Offers, currency: o.Currency, namespace: o.Namespace, try: o.Try, journal: record, clock: clock.RealClock{}, log: o.Log}
+		served := &pages{listener: p.listeners.dashboard, token: p.listeners.token, config: m.GetConfig(), prices: o.Offers, currency: o.Currency, console: o.Console, namespace: o.Namespace, try: o.Try, journal: record, clock: clock.RealClock{}, log: o.Log}
 		if err := m.Add(served); err != nil {
 			return fmt.Errorf("add the dashboard: %w", err)
 		}

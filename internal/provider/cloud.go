@@ -66,6 +66,8 @@ type Builtin struct {
 	Offers func(region string) *catalog.Catalog
 	// Currency is that of a region's prices, as ISO 4217 has it; without a region, that of most regions.
 	Currency func(region string) string
+	// Console is the address of the cloud's own page about an instance; empty if there is none.
+	Console func(region, instance string) string
 }
 
 // Market is what pools can buy.

@@ -22,6 +22,7 @@ type State struct {
 	book *book
 	// published is when the controller wrote the prices that the book has from it.
 	published time.Time
+	catalogs  []*catalog.Catalog
 	// currency is that of the prices in a region; nil if it is not known.
 	currency func(region string) string
 	revision uint64
@@ -72,7 +73,7 @@ func (s *State) Publish(at time.Time, catalogs ...*catalog.Catalog) {
 	if s.published.Equal(at) {
 		return
 	}
-	s.published = at
+	s.published, s.catalogs = at, catalogs
 	s.book.market = map[offer]model.Money{}
 	for _, sells := range catalogs {
 		enter(s.book.market, sells)

@@ -28,6 +28,8 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/api/scalar"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/catalog"
+	"tenon/core/model"
 	"tenon/core/snapshot"
 	"tenon/internal/aws"
 	"tenon/internal/cli"
@@ -106,6 +108,10 @@ func objects(state *view.State) {
 	}
 	failing := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "pool-2-xyz", CreationTimestamp: at(4 * time.Minute), Labels: map[string]string{"karpenter.sh/nodepool": "pool-2"}}}
 	failing.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionLaunched, Status: metav1.ConditionUnknown, Reason: "LaunchFailed", Message: "RunInstances: InsufficientInstanceCapacity in us-west-2a", LastTransitionTime: at(3 * time.Minute)}}
+	state.Publish(time.Now().Add(-time.Minute), &catalog.Catalog{Types: []catalog.Type{{Name: "m5.large", Capacity: model.Resources{CPU: 2000, Memory: 8 << 30}, Offerings: []catalog.Offering{
+		{Zone: "us-west-2a", CapacityType: "on-demand", Price: model.MoneyFromFloat(0.1), Available: true}, {Zone: "us-west-2a", CapacityType: "spot", Price: model.MoneyFromFloat(0.04), Available: true},
+		{Zone: "us-west-2b", CapacityType: "spot", Price: model.MoneyFromFloat(0.03), Outage: &catalog.Outage{Since: time.Now().Add(-5 * time.Minute), Until: time.Now().Add(3 * time.Minute)}},
+	}}}})
 	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "e1"}, InvolvedObject: corev1.ObjectReference{Kind: "NodePool", Name: "pool-1"}, Type: corev1.EventTypeWarning, Reason: "LimitReached", Message: "3 pods wait for nodes that the limit of cpu forbids", LastTimestamp: at(5 * time.Minute), Source: corev1.EventSource{Component: "karpenter"}}
 	unconsolidatable := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "e2"}, InvolvedObject: corev1.ObjectReference{Kind: "Node", Name: "node-3"}, Reason: "Unconsolidatable", Message: "Pod shop/web-3-0 must not be evicted", LastTimestamp: at(time.Minute), Source: corev1.EventSource{Component: "karpenter"}}
 	for _, o := range []any{pool, class, group, claim, failing, event, unconsolidatable} {
@@ -150,7 +156,7 @@ func opened(t testing.TB, state *view.State) *browser {
 	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Details: state.Details, Journal: recorded{journal.File(file)}, Clock: time.Now,
+	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Details: state.Details, Market: state.Market, Console: aws.Cloud().Builtin.Console, Journal: recorded{journal.File(file)}, Clock: time.Now,
 		Try: cli.Try(cli.Env{LookupEnv: func(string) (string, bool) { return "", false }, Cloud: aws.Cloud()})})
 	server := httptest.NewServer(pages.Handler())
 	t.Cleanup(server.Close)
@@ -252,7 +258,7 @@ func TestPagesInChromium(t *testing.T) {
 		{"pending", []string{"shop", "<b>12 Insufficient cpu</b>"}},
 		{"nodes", []string{"13 nodes", "node-11"}},
 		{"nodes/pool-1", []string{"4 nodes", "node-10"}},
-		{"node/node-3", []string{"web-3-0", "spot", "disruption: 1 node to give up", "Launched after 2 s, registered after 31 s, initialized after 40 s.", "Pod shop/web-3-0 must not be evicted", "karpenter.sh/do-not-disrupt", "karpenter.sh/capacity-type"}},
+		{"node/node-3", []string{"web-3-0", "spot", "disruption: 1 node to give up", "Launched after 2 s, registered after 31 s, initialized after 40 s.", "Pod shop/web-3-0 must not be evicted", "karpenter.sh/do-not-disrupt", "karpenter.sh/capacity-type", "i-0123456789abcdef0 ↗"}},
 		{"node/pool-2-xyz", []string{"Launched is Unknown: LaunchFailed", "InsufficientInstanceCapacity"}},
 		{"pool/pool-1", []string{"LimitReached is True", "0.800 USD/h", "80 %", "At the same time may go: 2 empty, 0 drifted", "not active", "This changes at", "<i>shop</i>", "4 nodes"}},
 		{"group/base", []string{"BackedOff is True", "3 wanted, 1 to 5", "2 times in a row", "It has no node."}},
@@ -262,6 +268,7 @@ func TestPagesInChromium(t *testing.T) {
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
 		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "0.1900 USD/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p", "decision-2.json", "Decide again"}},
 		{"decisions/4", []string{"node-3 (delete, Underutilized)", "5 × NotWorthIt"}},
+		{"market", []string{"Out of stock now", "m5.large", "spot", "5 min", "1 of 2", "0.1000"}},
 		{"whatif", []string{"What if …", "a workload had so many replicas"}},
 		{"events", []string{"NodePool pool-1", "LimitReached", "Unconsolidatable"}},
 	}

@@ -113,9 +113,7 @@ function fleetPage() {
     tones() ? tones().key.map(([text, tone]) => el("span.key", null, el("i", { style: { background: tone } }), text)) : colour === "state" ? Object.values(states).map(([text, v]) => el("span.key", null, el("i", { style: { background: `var(${v})` } }), text)) : el("span.key", null, "pale is idle, full is in use")));
   if (!state.nodes.size) out.push(el("div.card.empty", null, "There are no nodes."));
   else {
-    const canvas = el("canvas", { role: "img", "aria-label": "Map of " + plural(t.nodes, "node") + " in " + plural(state.pools.length, "pool") + "; the page Nodes lists them", tabindex: -1 });
-    out.push(el("div.map", null, canvas));
-    requestAnimationFrame(() => map(canvas));
+    out.push(mapOf(state.pools));
   }
   out.push(el("h2", null, "Pools"), table("Pools", [
     { name: "Pool", nb: 1, cell: p => [poolLink(p.kind, p.name), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
@@ -168,8 +166,14 @@ function squarify(items, x, y, w, h, place) {
 }
 const weigh = n => Math.max(size === "price" ? n.price : n[size][1], size === "price" ? 0.005 : size === "cpu" ? 0.5 : 1 << 29);
 let areas = [], hovered = null;
-function map(canvas) {
-  const width = canvas.clientWidth, count = state.nodes.size, height = Math.round(Math.min(620, Math.max(190, count * 15000 / width + 24 * state.pools.length)));
+function mapOf(pools) {
+  const nodes = pools.reduce((sum, p) => sum + p.total.nodes, 0), where = pools.length === 1 ? "pool " + poolName(pools[0]) : plural(pools.length, "pool");
+  const canvas = el("canvas", { role: "img", "aria-label": "Map of " + plural(nodes, "node") + " in " + where + "; tables list them", tabindex: -1 });
+  requestAnimationFrame(() => map(canvas, pools));
+  return el("div.map", null, canvas);
+}
+function map(canvas, pools = state.pools) {
+  const width = canvas.clientWidth, count = pools.reduce((sum, p) => sum + p.total.nodes, 0), height = Math.round(Math.min(620, Math.max(190, count * 15000 / width + 24 * pools.length)));
   const ratio = devicePixelRatio || 1, css = getComputedStyle(document.documentElement), paint = name => css.getPropertyValue(name).trim();
   canvas.width = width * ratio; canvas.height = height * ratio; canvas.style.height = height + "px";
   const g = canvas.getContext("2d"); g.scale(ratio, ratio); g.font = "12px system-ui, sans-serif"; g.textBaseline = "middle";
@@ -181,11 +185,12 @@ function map(canvas) {
   };
   areas = [];
   const toned = tones();
-  const groups = state.pools.map(p => ({ pool: p, nodes: [...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind).map(n => ({ node: n, weight: weigh(n) })).sort((a, b) => b.weight - a.weight || (a.node.name < b.node.name ? -1 : 1)) }))
+  const groups = pools.map(p => ({ pool: p, nodes: [...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind).map(n => ({ node: n, weight: weigh(n) })).sort((a, b) => b.weight - a.weight || (a.node.name < b.node.name ? -1 : 1)) }))
     .filter(p => p.nodes.length).map(p => ({ ...p, weight: p.nodes.reduce((s, n) => s + n.weight, 0) })).sort((a, b) => b.weight - a.weight);
   squarify(groups, 6, 6, width - 12, height - 12, (group, x, y, w, h) => {
     write(poolName(group.pool) + "  " + perHour(group.pool.total.price), x + 6, y + 12, w - 12, shades["--soft"]);
     const top = h > 60 ? 23 : 2;
+    if (top > 2 && group.pool.name && pools.length > 1) areas.push({ pool: group.pool, x, y, w, h: top });
     squarify(group.nodes, x + 2, y + top, w - 4, h - top - 2, (item, nx, ny, nw, nh) => {
       const n = item.node, gap = nw > 14 && nh > 14 ? 2 : 0.5;
       nx += gap; ny += gap; nw -= 2 * gap; nh -= 2 * gap;
@@ -214,7 +219,8 @@ function map(canvas) {
     const a = hit(e);
     tip.hidden = !a;
     if (!a) return;
-    if (hovered !== a) {
+    if (a.pool) { hovered = a; tip.textContent = a.pool.name + "\na click opens the pool"; }
+    if (!a.pool && hovered !== a) {
       hovered = a;
       const n = a.n, lines = [n.name, [n.type, n.capacity, n.zone].filter(Boolean).join(", "), word(n) + ", " + (n.source ? perHour(n.price, 4) : "no price known"), "CPU " + percent(share(n.cpu)) + ", memory " + percent(share(n.memory)) + ", " + plural(n.pods.length, "pod")];
       if (n.verdict) lines.push(n.verdict + ": " + n.message);
@@ -224,7 +230,7 @@ function map(canvas) {
     tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 8) + "px"; tip.style.top = Math.min(e.clientY + 16, innerHeight - tip.offsetHeight - 8) + "px";
   };
   canvas.onmouseleave = () => { tip.hidden = true; };
-  canvas.onclick = e => { const a = hit(e); if (a) { tip.hidden = true; location.hash = "#/node/" + encodeURIComponent(a.n.name); } };
+  canvas.onclick = e => { const a = hit(e); if (a && a.pool) { tip.hidden = true; location.hash = poolAddress(a.pool.kind, a.pool.name); } else if (a) { tip.hidden = true; location.hash = "#/node/" + encodeURIComponent(a.n.name); } };
 }
 
 function pendingPage() {
@@ -242,9 +248,10 @@ function nodesPage() {
   const rows = sorted([...state.nodes.values()].filter(n => words.every(w => [n.name, n.pool, n.type, n.zone, n.capacity, word(n), n.verdict, n.message].join(" ").toLowerCase().includes(w))));
   const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; history.replaceState(null, "", filter ? "#/nodes/" + encodeURIComponent(filter) : "#/nodes"); draw(); } });
   const shown = rows.slice(0, 100);
-  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 100 are shown; filter for others." : null),
+  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 100 are shown; filter for others." : null, el("span", null, "All nodes as ", fileLink("/api/nodes.csv", "CSV"), ", ", fileLink("/api/fleet", "JSON", "fleet.json"))),
     nodesTable(shown, filter ? "No node matches the filter." : "There are no nodes.")];
 }
+const fileLink = (href, text, name) => el("a.file", { href, download: name || true }, text);
 const nodesTable = (list, empty) => table("Nodes", [
   { name: "Node", key: "name", nb: 1, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, cell: n => n.pool ? poolLink(n.kind, n.pool) : "–" }, { name: "CPU", key: "cpu", nb: 1, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, cell: n => meter(n.memory) },
   { name: "Pods", key: "pods", n: 1, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
@@ -260,7 +267,7 @@ const sorted = list => {
 function nodePage(name) {
   const n = state.nodes.get(name);
   if (!n) return [el("h1", null, name), el("div.card.empty", null, "There is no such node now."), ...pastOf(name)];
-  const facts = [["State", word(n) + (n.since && n.phase !== "Ready" ? " for " + age(n.since) : "")], ["Pool", n.pool ? poolLink(n.kind, n.pool) : "–"], ["Type", [n.type, n.arch].filter(Boolean).join(", ") || "–"], ["Capacity type", n.capacity || "unknown"], ["Zone", n.zone || "–"], ["Age", age(n.created)], ["Claim", n.claim || "–"], ["Instance", n.instance || "–"]];
+  const facts = [["State", word(n) + (n.since && n.phase !== "Ready" ? " for " + age(n.since) : "")], ["Pool", n.pool ? poolLink(n.kind, n.pool) : "–"], ["Type", [n.type, n.arch].filter(Boolean).join(", ") || "–"], ["Capacity type", n.capacity || "unknown"], ["Zone", n.zone || "–"], ["Age", age(n.created)], ["Claim", n.claim || "–"], ["Instance", n.console ? el("a", { href: n.console, target: "_blank", rel: "noopener noreferrer", title: "The cloud's own page about the instance" }, n.instance + " ↗") : n.instance || "–"]];
   const use = (title, parts, text) => el("div.wide", null, el("b", null, title + " " + percent(share(parts))), bar(parts), el("small.soft", null, text(parts[0]) + " of " + text(parts[1]) + " requested, " + text(parts[2]) + " by daemons"));
   const d = detailsOf("Node", name);
   return [el("h1", null, n.name), ...troubles(d), n.verdict ? el("p.notice.verdict", null, el("b", null, n.verdict), n.message ? ": " + n.message : "") : null,
@@ -347,6 +354,7 @@ function poolPage(page, name) {
     [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1])], [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1])],
     p.moves.count ? [hourly(p.moves.realised), "Saved by moves", perHour(p.moves.expected) + " expected, " + plural(p.moves.count, "move")] : null]),
     klass ? el("p", null, "Its nodes are of class ", el("a", { href: "#/class/" + encodeURIComponent(kind) + "/" + encodeURIComponent(klass) }, klass), ".") : null,
+    p.total.nodes ? mapOf([p]) : null,
     ...limitsPart(p), ...budgetsPart(d), ...verdictsPart(nodes),
     ...(waiting.length ? [el("h2", null, "Pods that wait and could not use it"), pendingTable(waiting)] : []),
     el("h2", null, plural(nodes.length, "node")), nodes.length > shown.length ? el("p.soft", null, "The first 50 are shown. ", el("a", { href: "#/nodes/" + encodeURIComponent(p.name) }, "All of them")) : null, nodesTable(shown, "It has no node."),
@@ -358,6 +366,34 @@ function classPage(kind, name) {
   if (!d) return [...head, el("div.card.empty", null, detailed.key === kind + "/" + name ? "There is no such class now, or it may not be read." : "Reading the class …")];
   return [...head, ...troubles(d), d.leaves ? el("p.notice", null, "It is being deleted since " + since(d.leaves) + ".") : null, el("p", null, users.length ? "Pools that use it: " : "No pool uses it.", users.flatMap((p, i) => [i ? ", " : "", poolLink(p.kind, p.name)])),
     ...conditionsTable(d), ...sectionCards(d), ...eventsOf(x => x.kind === kind && x.name === name)];
+}
+
+// The market is large, and changes every few minutes: it is asked for while its page is open.
+const sold = { value: null, asked: 0, filter: "" };
+async function readMarket() {
+  if (shows() !== "market" || Date.now() - sold.asked < 60000) return;
+  sold.asked = Date.now();
+  try { sold.value = await ask("/api/market"); } catch { sold.value = { at: 0, types: [] }; }
+  draw();
+}
+const until = at => at ? (at * 1000 > Date.now() ? "in " + age(2 * Date.now() / 1000 - at) : "now") : "–";
+function marketPage() {
+  const head = el("h1", null, "Market"), m = sold.value;
+  if (!m) return [head, el("div.card.empty", null, "Reading what is sold …")];
+  if (!m.at) return [head, el("div.card.empty", null, "No controller publishes its market here, or it may not be read.")];
+  const out = m.types.flatMap(t => t.offers.filter(o => !o.stock).map(o => ({ ...o, name: t.name }))).sort((a, b) => b.since - a.since || (a.name < b.name ? -1 : 1));
+  const words = sold.filter.toLowerCase().split(/\s+/).filter(Boolean), least = (t, capacity) => { const prices = t.offers.filter(o => o.capacity === capacity && o.stock).map(o => o.price); return prices.length ? Math.min(...prices) : null; };
+  const rows = m.types.filter(t => words.every(w => [t.name, t.arch].join(" ").toLowerCase().includes(w))).map(t => ({ ...t, spot: least(t, "spot"), demand: least(t, "on-demand") })), price = v => v == null ? "–" : number(v, 4);
+  const places = (t, capacity) => { const all = t.offers.filter(o => o.capacity === capacity); return all.length ? all.filter(o => o.stock).length + " of " + all.length : "–"; };
+  const input = el("input", { id: "market-filter", type: "search", value: sold.filter, placeholder: "name, architecture", oninput: e => { sold.filter = e.target.value; draw(); } });
+  return [head, el("p.soft", null, "What the controller published " + age(m.at) + " ago, before any NodeOverlay."),
+    el("h2", null, "Out of stock now"), out.length > 100 ? el("p.soft", null, "The newest 100 of " + out.length.toLocaleString("en-US") + " are shown.") : null, table("Out of stock now", [
+      { name: "Type", nb: 1, cell: o => o.name }, { name: "Zone", nb: 1, cell: o => o.zone }, { name: "Capacity type", nb: 1, cell: o => o.capacity }, { name: unit() + "/h", n: 1, cell: o => number(o.price, 4) },
+      { name: "Since", n: 1, cell: o => o.since ? age(o.since) : "unknown" }, { name: "Tried again", n: 1, cell: o => until(o.until) }], out.slice(0, 100), "Nothing that is sold is known to be out of stock."),
+    el("h2", null, "Instance types"), el("div.row", null, el("label", { for: "market-filter" }, "Filter", input), rows.length > 100 ? "The first 100 of " + rows.length.toLocaleString("en-US") + " are shown." : null), table("Instance types", [
+      { name: "Type", nb: 1, cell: t => t.name }, { name: "Architecture", nb: 1, cell: t => t.arch || "–" }, { name: "CPU", n: 1, cell: t => cores(t.cpu) }, { name: "Memory", n: 1, cell: t => bytes(t.memory) },
+      { name: "On-demand " + unit() + "/h", n: 1, cell: t => price(t.demand) }, { name: "Zones", n: 1, cell: t => places(t, "on-demand") }, { name: "Spot " + unit() + "/h from", n: 1, cell: t => price(t.spot) }, { name: "Zones of spot", n: 1, cell: t => places(t, "spot") },
+    ], rows.slice(0, 100), "No type matches the filter.")];
 }
 
 function chart(samples) {
@@ -381,7 +417,7 @@ function costPage() {
   return [el("h1", null, "Cost"), figures([[hourly(t.price), "Price now", month(t.price)], boundFigure(), [hourly(t.idle), "Idle", "what no pod requests"], [hourly(t.overhead), "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
     el("div.card", null, chart(state.history)), ...stepsTable(), el("h2", null, unit() === "price" ? "Price an hour, divided" : "Price an hour, divided, in " + unit()),
     el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by]))), rulesCard(), movesCard()),
-    el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours.")];
+    el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours. All of it as ", fileLink("/api/costs.csv", "CSV"), ".")];
 }
 
 // Decisions are asked for while their page is open.
@@ -529,14 +565,14 @@ function draw() {
     const mine = a.getAttribute("href") === "#/" + ({ node: "nodes", pool: "fleet", group: "fleet", class: "fleet" }[page] || page || "fleet");
     if (mine) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
   }
-  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), pool: () => poolPage("pool", decodeURIComponent(name || "")), group: () => poolPage("group", decodeURIComponent(name || "")), class: () => classPage(decodeURIComponent(name || ""), decodeURIComponent(more || "")), cost: costPage, decisions: () => decisionsPage(name), whatif: whatIfPage, events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
+  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), pool: () => poolPage("pool", decodeURIComponent(name || "")), group: () => poolPage("group", decodeURIComponent(name || "")), class: () => classPage(decodeURIComponent(name || ""), decodeURIComponent(more || "")), cost: costPage, decisions: () => decisionsPage(name), whatif: whatIfPage, market: marketPage, events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
   if (page === "whatif" && whatIf.page && main.contains(whatIf.page[0])) return;
-  const focused = document.activeElement && document.activeElement.id, caret = focused === "filter" ? document.activeElement.selectionStart : 0;
+  const focused = document.activeElement && document.activeElement.id, caret = focused && document.activeElement.type === "search" ? document.activeElement.selectionStart : 0;
   const kept = [...main.querySelectorAll(".scroll")].map(s => s.scrollLeft);
   main.replaceChildren(...(pages[page] || fleetPage)().filter(Boolean));
   main.querySelectorAll(".scroll").forEach((s, i) => { s.scrollLeft = kept[i] || 0; });
   const again = focused && focused !== "main" && main.querySelector("#" + CSS.escape(focused));
-  if (again) { again.focus(); if (focused === "filter") again.setSelectionRange(caret, caret); }
+  if (again) { again.focus(); if (again.type === "search") again.setSelectionRange(caret, caret); }
 }
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -550,14 +586,14 @@ function scrollNames() {
 }
 // The address of the page Nodes has its filter, so that it can be passed on.
 function readFilter() { if (shows() === "nodes") filter = decodeURIComponent(location.hash.split("/").slice(2).join("/")); }
-function readAll() { readDecisions(); readAssessment(); readPast(); readDetails(); }
+function readAll() { readDecisions(); readAssessment(); readPast(); readDetails(); readMarket(); }
 let shown = shows();
 addEventListener("hashchange", () => { tip.hidden = true; readFilter(); draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readAll(); });
 setInterval(readAll, 5000);
 addEventListener("resize", draw);
 document.addEventListener("keydown", e => {
   if (e.target.closest("input, select, textarea") || e.ctrlKey || e.metaKey || e.altKey) return;
-  const page = { 1: "fleet", 2: "pending", 3: "nodes", 4: "cost", 5: "decisions", 6: "whatif", 7: "events" }[e.key];
+  const page = { 1: "fleet", 2: "pending", 3: "nodes", 4: "cost", 5: "decisions", 6: "whatif", 7: "events", 8: "market" }[e.key];
   if (page) location.hash = "#/" + page;
   if (e.key === "/") { e.preventDefault(); location.hash = "#/nodes"; requestAnimationFrame(() => document.getElementById("filter")?.focus()); }
 });
