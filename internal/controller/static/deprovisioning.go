@@ -20,12 +20,12 @@ func (s static) deprovision(ctx context.Context, pool *karpenterv1.NodePool) (re
 		return reconcile.In(period), err
 	}
 	// 2. The API server says how many, and what is on the nodes says which.
-	pool, real, err := s.real(ctx, pool.Name)
-	if err != nil || pool == nil || real.extra(pool) == 0 {
+	pool, current, err := s.current(ctx, pool.Name)
+	if err != nil || pool == nil || current.extra(pool) == 0 {
 		return reconcile.In(period), err
 	}
-	running := make([]occupied, 0, len(real.running))
-	for _, claim := range real.running {
+	running := make([]occupied, 0, len(current.running))
+	for _, claim := range current.running {
 		o, err := s.occupied(ctx, claim)
 		if err != nil {
 			return reconcile.Never, err
@@ -33,7 +33,7 @@ func (s static) deprovision(ctx context.Context, pool *karpenterv1.NodePool) (re
 		running = append(running, o)
 	}
 	// 3. Delete them.
-	for _, o := range ranked(running, s.kit.Clock.Now())[:real.extra(pool)] {
+	for _, o := range ranked(running, s.kit.Clock.Now())[:current.extra(pool)] {
 		if err := s.remove(ctx, o.claim); err != nil {
 			return reconcile.Never, err
 		}

@@ -21,18 +21,18 @@ func (s static) provision(ctx context.Context, pool *karpenterv1.NodePool) (reco
 		return reconcile.In(period), err
 	}
 	// 2. The API server says what.
-	pool, real, err := s.real(ctx, pool.Name)
+	pool, current, err := s.current(ctx, pool.Name)
 	if err != nil || pool == nil || !isReady(pool) {
 		return reconcile.In(period), err
 	}
-	missing := real.missing(pool)
-	granted := min(missing, real.room(pool))
+	missing := current.missing(pool)
+	granted := min(missing, current.room(pool))
 	if missing > 0 && granted == 0 {
 		reconcile.Log(ctx).Info("nodepool node limit reached", "NodePool", pool.Name)
 		return reconcile.In(atLimit), nil
 	}
 	// 3. Make it.
-	if err := s.makeAll(ctx, pool, granted, real.freeNames(pool.Name)); err != nil {
+	if err := s.makeAll(ctx, pool, granted, current.freeNames(pool.Name)); err != nil {
 		return reconcile.Never, err
 	}
 	if granted < missing {

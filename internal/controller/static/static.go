@@ -96,9 +96,9 @@ func (s static) seen(ctx context.Context, pool *karpenterv1.NodePool) (poolClaim
 	return count(pool, claims), nil
 }
 
-// real is the pool as the API server has it now, and a count of its claims. The pool is
+// current is the pool as the API server has it now, and a count of its claims. The pool is
 // nil if there is nothing left to do for it.
-func (s static) real(ctx context.Context, name string) (*karpenterv1.NodePool, poolClaims, error) {
+func (s static) current(ctx context.Context, name string) (*karpenterv1.NodePool, poolClaims, error) {
 	pool := &karpenterv1.NodePool{}
 	if err := s.kit.Uncached(reconcile.BeforePurchase).Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
 		if err = client.IgnoreNotFound(err); err != nil {

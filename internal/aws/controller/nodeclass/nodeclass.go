@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -71,12 +72,7 @@ func matters(old, changed client.Object) bool {
 	return old.GetGeneration() != changed.GetGeneration() ||
 		old.GetDeletionTimestamp().IsZero() != changed.GetDeletionTimestamp().IsZero() ||
 		!slices.Equal(old.GetFinalizers(), changed.GetFinalizers()) ||
-		!sameAnnotations(old, changed)
-}
-
-// sameAnnotations: another annotation asks for another dry run.
-func sameAnnotations(a, b client.Object) bool {
-	return fmt.Sprint(a.GetAnnotations()) == fmt.Sprint(b.GetAnnotations())
+		!maps.Equal(old.GetAnnotations(), changed.GetAnnotations()) // another annotation asks for another dry run
 }
 
 // gone: a class that goes away waits for its claims.
