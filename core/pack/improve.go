@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"tenon/core/snapshot"
 )
 
-// improve takes a few bins apart, the most wasteful first, packs their pods anew, and keeps what
-// is cheaper. It ends when a number of attempts in a row did not help or the effort is spent.
+// improve takes bins apart, packs their pods anew, and keeps what is cheaper, or is as cheap and has fewer
+// nodes.
 func (p *packer) improve() {
 	if p.settled() {
 		return
@@ -17,6 +19,13 @@ func (p *packer) improve() {
 		defer func() { p.choice = nil }()
 	}
 	p.repackWasteful()
+	p.repair()
+	p.repackPools()
+}
+
+// repair takes a few bins apart at a time, the most wasteful first. It ends when a number of attempts in a
+// row did not help or the effort is spent.
+func (p *packer) repair() {
 	offers := p.promising()
 	draw := sequence(1)
 	stop := p.steps + p.repairEffort()
@@ -79,6 +88,36 @@ func (p *packer) repackWasteful() {
 			return d
 		})
 	}
+}
+
+// repackPools packs the pods of each pool greedily. One draft of all pods may be the cheapest although a
+// pool's part of it has more nodes than its price needs.
+func (p *packer) repackPools() {
+	for pool, asked := range p.pools {
+		if !asked {
+			continue
+		}
+		victims, pods := p.binsOf(snapshot.PoolIndex(pool))
+		if len(victims) < 2 || pods > manyPods {
+			continue
+		}
+		p.replace(victims, nil, func() *draft {
+			from := len(p.bins)
+			p.firstFit()
+			return p.takeDown(from)
+		})
+	}
+}
+
+// binsOf returns the positions of a pool's new bins that may be repacked, and how many pods are on them.
+func (p *packer) binsOf(pool snapshot.PoolIndex) (positions []int, pods int) {
+	for i := p.tierStart; i < len(p.bins); i++ {
+		if b := p.bins[i]; !b.sealed && p.sp.Machines[b.machine].Pool == pool {
+			positions = append(positions, i)
+			pods += b.pods()
+		}
+	}
+	return positions, pods
 }
 
 // promising returns the offers that hold most value for their price when they are full, a few of
