@@ -35,6 +35,8 @@ type State struct {
 	Deadline time.Time
 	// Pods are all that are bound to the node.
 	Pods []*corev1.Pod
+	// Stays says of pods that they are left alone although they would be asked to leave; nil says it of none.
+	Stays func(*corev1.Pod) bool
 }
 
 // Group is a set of pods that leave at the same time. A group's turn comes when those
@@ -116,7 +118,7 @@ func bulk(pod *corev1.Pod) int64 {
 func awaited(s State) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range s.Pods {
-		if podpolicy.Awaited(pod, s.Now) {
+		if podpolicy.Awaited(pod, s.Now) && (s.Stays == nil || !s.Stays(pod)) {
 			out = append(out, pod)
 		}
 	}

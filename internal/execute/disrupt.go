@@ -75,6 +75,10 @@ func (e *Executor) shut(ctx context.Context, l command.Leaver, r *command.Record
 		closed.Spec.Taints = append(closed.Spec.Taints, karpenterv1.TaintDisrupted())
 		if group, _ := e.world.GroupObject(departure.Group(l.Node)); l.Claim == nil && group != nil && group.Spec.Mode == tenonv1alpha1.ModeCAS {
 			closed.Spec.Taints = append(closed.Spec.Taints, toBeDeleted(e.kit.Clock.Now()))
+			if e.kit.Settings.GroupDrain.Cordon && !closed.Spec.Unschedulable {
+				closed.Spec.Unschedulable = true
+				metav1.SetMetaDataAnnotation(&closed.ObjectMeta, tenonv1alpha1.AnnotationCordoned, "true")
+			}
 		}
 		if err := patch.IfUnchanged(ctx, e.kit, l.Node, closed); err != nil {
 			return fmt.Errorf("taint node %s: %w", l.Node.Name, err)
@@ -136,6 +140,10 @@ func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
 	taint := karpenterv1.TaintDisrupted()
 	opened := node.DeepCopy()
 	opened.Spec.Taints = slices.DeleteFunc(opened.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) || t.Key == tenonv1alpha1.TaintToBeDeleted })
+	if _, cordoned := opened.Annotations[tenonv1alpha1.AnnotationCordoned]; cordoned {
+		opened.Spec.Unschedulable = false
+		delete(opened.Annotations, tenonv1alpha1.AnnotationCordoned)
+	}
 	err := patch.IfUnchanged(ctx, e.kit, node, opened)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("take the taint from node %s: %w", node.Name, err)

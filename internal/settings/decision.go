@@ -49,6 +49,11 @@ func (s *Settings) scaleDownOptions() []Option {
 		own("skip-nodes-with-local-storage", "true", "a pod with a hostPath or emptyDir volume holds its node", Boolean(&drain.SkipNodesWithLocalStorage), nil),
 		own("skip-nodes-with-custom-controller-pods", "true", "a pod whose controller is of a kind of your own, or is gone, holds its node", Boolean(&drain.SkipNodesWithCustomControllerPods), nil),
 		own("min-replica-count", "0", "a pod of a ReplicaSet with fewer replicas holds its node", Number(&drain.MinReplicaCount), nil),
+		own("max-graceful-termination-sec", "600", "how many seconds a pod gets at most to end on a node that goes", Number(&s.GroupDrain.MaxGraceSeconds), s.checkGrace),
+		own("cordon-node-before-terminating", "true", "a node that goes is cordoned beside its taints", Boolean(&s.GroupDrain.Cordon), nil),
+		period("node-deletion-delay-timeout", "2m", "how long the instance of a drained node is kept while the node has an annotation that begins with delay-deletion.cluster-autoscaler.kubernetes.io/", &s.GroupDrain.DeletionDelay),
+		own("daemonset-eviction-for-empty-nodes", "false", "pods of DaemonSets are evicted from nodes that go without other pods; a pod's annotation cluster-autoscaler.kubernetes.io/enable-ds-eviction goes before it", Boolean(&s.GroupDrain.DaemonsOfEmpty), nil),
+		own("daemonset-eviction-for-occupied-nodes", "true", "the same of nodes that go with other pods", Boolean(&s.GroupDrain.DaemonsOfOccupied), nil),
 		period("blocking-system-pod-distruption-timeout", "1h", "for how long after it was made a pod of kube-system holds its node (the name is spelled as Cluster Autoscaler spells it)", &drain.BlockingSystemPodTimeout),
 	}
 }
@@ -56,6 +61,25 @@ func (s *Settings) scaleDownOptions() []Option {
 func (s *Settings) checkExpander() error {
 	_, err := expand.Parse(s.Expander)
 	return err
+}
+
+// GroupDrain is how nodes of groups in mode cas are taken down, by the names of Cluster Autoscaler's flags.
+type GroupDrain struct {
+	// MaxGraceSeconds bounds the grace of pods that are evicted; 0 leaves them their own.
+	MaxGraceSeconds int
+	// Cordon nodes that go.
+	Cordon bool
+	// DeletionDelay is how long annotations may keep the instance of a drained node.
+	DeletionDelay time.Duration
+	// DaemonsOfEmpty and DaemonsOfOccupied: pods of DaemonSets are evicted from nodes that had no other pods, or had some.
+	DaemonsOfEmpty, DaemonsOfOccupied bool
+}
+
+func (s *Settings) checkGrace() error {
+	if s.GroupDrain.MaxGraceSeconds < 0 {
+		return errors.New("it cannot be negative; 0 leaves pods the grace that they ask for")
+	}
+	return nil
 }
 
 func (s *Settings) checkBalancing() error {

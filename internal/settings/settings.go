@@ -72,6 +72,8 @@ type Settings struct {
 	Balance                  snapshot.Balance
 	// WriteStatusConfigMap has the status written as Cluster Autoscaler does.
 	WriteStatusConfigMap bool
+	// GroupDrain is how nodes of groups in mode cas are taken down.
+	GroupDrain GroupDrain
 	// ScaleDown is how nodes of groups in mode cas go.
 	ScaleDown snapshot.ScaleDown
 }

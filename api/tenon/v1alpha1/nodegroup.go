@@ -38,6 +38,10 @@ const (
 	// AnnotationEnded says of a node that is being deleted that the cloud was told to end its instance. The desired size of
 	// the group does not include the instance any more, or the cloud replaces it.
 	AnnotationEnded = "tenon.sh/instance-ended"
+	// AnnotationDelayed says since when other programs have kept the instance of a drained node, as RFC 3339.
+	AnnotationDelayed = "tenon.sh/deletion-delayed"
+	// AnnotationCordoned says that Tenon cordoned the node, so that it is undone if the node stays after all.
+	AnnotationCordoned = "tenon.sh/cordoned"
 )
 
 // Taints of nodes of groups in mode cas, as Cluster Autoscaler has them. Their values are seconds since 1970.

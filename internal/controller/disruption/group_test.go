@@ -297,6 +297,39 @@ func TestANodeOfAGroupInModeCASIsTold(t *testing.T) {
 	}
 }
 
+// TestANodeThatGoesIsCordoned: it is cordoned beside its taint, and uncordoned if it stays after all, unless others had cordoned it.
+func TestANodeThatGoesIsCordoned(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ off, before, want, after bool }{
+		"by Tenon": {want: true}, "by a person": {before: true, want: true, after: true}, "turned off": {off: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := grouped(t, group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode, g.Spec.Disruption = tenonv1alpha1.ModeCAS, nil }), 3, 0)
+			h.Kit.Settings.GroupDrain.Cordon = !tc.off
+			h.cas(snapshot.ScaleDown{UtilizationThreshold: 500, UnneededTime: time.Minute})
+			var node corev1.Node
+			h.Get("n1", &node)
+			node.Spec.Unschedulable = tc.before
+			h.Put(&node)
+			h.pass(time.Second)
+			h.pass(61 * time.Second)
+			h.Get("n1", &node)
+			if !strings.Contains(h.marks("n1"), "ToBeDeleted") || node.Spec.Unschedulable != tc.want {
+				t.Errorf("it goes with %s, cordoned %t, want %t", h.marks("n1"), node.Spec.Unschedulable, tc.want)
+			}
+			h.keep("n1")
+			for range 5 {
+				h.pass(time.Second)
+			}
+			h.Get("n1", &node)
+			if strings.Contains(h.marks("n1"), "ToBeDeleted") || node.Spec.Unschedulable != tc.after {
+				t.Errorf("it stays with %s, cordoned %t, want %t", h.marks("n1"), node.Spec.Unschedulable, tc.after)
+			}
+		})
+	}
+}
+
 // regroup changes the group.
 func (h *fixture) regroup(change func(*tenonv1alpha1.NodeGroup)) {
 	h.t.Helper()

@@ -97,6 +97,7 @@ func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	if err != nil {
 		return reconcile.Never, err
 	}
+	leave.Heed(q.Settings.GroupDrain)
 	// 2. Decide: what the drain wants done about this pod.
 	decision := drain.Decide(leave.State)
 	if !decision.Awaits(pod.UID) {
@@ -179,7 +180,7 @@ func (q *queue) evict(ctx context.Context, leave departure.Departure, step drain
 	pod := step.Pod.DeepCopy()
 	err := q.Client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID)), GracePeriodSeconds: leave.Grace(pod, q.Settings.GroupDrain)},
 	})
 	outcome := judge(err)
 	if code := outcome.code; code != "" {

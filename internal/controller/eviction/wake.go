@@ -83,6 +83,7 @@ func (q *queue) decide(ctx context.Context, node *corev1.Node) drain.Decision {
 		q.note(ctx, err)
 		return drain.Decision{}
 	}
+	leave.Heed(q.Settings.GroupDrain)
 	return drain.Decide(leave.State)
 }
 

@@ -82,6 +82,9 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	if group, err := c.listed(ctx, object.Spec.GroupName); err != nil || ended && group != nil {
 		return progress{done: err == nil && group.Find(p.Node.Spec.ProviderID) == nil, again: instanceAgain}, err
 	}
+	if delay, err := c.delayed(ctx, p, object); err != nil || delay > 0 {
+		return waitFor(delay), err
+	}
 	desired, err := c.Groups.End(ctx, object.Spec.GroupName, p.Node.Spec.ProviderID)
 	if throttled, is := errors.AsType[*cloud.Throttled](err); is {
 		return waitFor(max(throttled.RetryAfter, instanceAgain)), nil
@@ -105,6 +108,27 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	reconcile.Log(ctx).Info("ended the instance of a node group", "NodeGroup", object.Name, "provider-id", p.Node.Spec.ProviderID, "desired", desired)
 	_, err = nodegroup.Show(ctx, c.Kit, object, desired, nodegroup.Shrunk)
 	return waitFor(instanceAgain), client.IgnoreNotFound(err)
+}
+
+// delayed is for how long annotations of other programs, such as one that detaches volumes, still keep the instance of a drained
+// node; they do not for longer than the settings allow. Since when is written on the node.
+func (c *controller) delayed(ctx context.Context, p *pass, g *tenonv1alpha1.NodeGroup) (time.Duration, error) {
+	if g.Spec.Mode != tenonv1alpha1.ModeCAS || !departure.Delayed(p.Node) {
+		return 0, nil
+	}
+	now := c.Clock.Now()
+	since, err := time.Parse(time.RFC3339, p.Node.Annotations[tenonv1alpha1.AnnotationDelayed])
+	if err != nil { // it is not there yet
+		since = now
+		told := p.Node.DeepCopy()
+		told.Annotations[tenonv1alpha1.AnnotationDelayed] = now.UTC().Format(time.RFC3339)
+		if err := patch.Merge(ctx, c.Kit, p.Node, told); client.IgnoreNotFound(err) != nil {
+			return 0, fmt.Errorf("write on node %s that annotations keep its instance: %w", p.Node.Name, err)
+		}
+		reconcile.Log(ctx).Info("the node's annotations keep its instance", "Node", p.Node.Name, "longest", c.Settings.GroupDrain.DeletionDelay.String())
+	}
+	left := since.Add(c.Settings.GroupDrain.DeletionDelay).Sub(now)
+	return max(min(left, instanceAgain), 0), nil
 }
 
 // scaledDown is why a node went, as Cluster Autoscaler has it.

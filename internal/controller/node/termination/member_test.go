@@ -130,3 +130,44 @@ type denied struct{ unasked }
 type unasked interface{ cloud.Groups }
 
 func (denied) End(context.Context, string, string) (int64, error) { return 0, errors.New("denied") }
+
+// TestAMemberThatIsKept: while an annotation of another program is on a drained node, its instance is not ended, but not for longer than
+// the flag allows.
+func TestAMemberThatIsKept(t *testing.T) {
+	t.Parallel()
+	const kept = "delay-deletion.cluster-autoscaler.kubernetes.io/detach"
+	for name, tc := range map[string]struct {
+		mode  tenonv1alpha1.Mode
+		freed bool
+		least time.Duration
+		most  time.Duration
+	}{
+		"until it is too long":  {mode: tenonv1alpha1.ModeCAS, least: 2 * time.Minute, most: 3 * time.Minute},
+		"until it is taken off": {mode: tenonv1alpha1.ModeCAS, freed: true, least: 30 * time.Second, most: time.Minute},
+		"not in mode native":    {mode: tenonv1alpha1.ModeNative, most: 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, groups, node, _ := member(t, 0)
+			h.Kit.Settings.GroupDrain.DeletionDelay = 2 * time.Minute
+			var g tenonv1alpha1.NodeGroup
+			h.Get("web", &g)
+			g.Spec.Mode = tc.mode
+			h.Put(&g)
+			node.Annotations[kept] = "true"
+			h.Put(node)
+			h.Delete(node)
+			c, began := termination.New(h.Kit), h.Clock.Now()
+			for groups.Ended() == 0 && h.Clock.Since(began) < 10*time.Minute {
+				h.Clock.Step(max(h.Run(c, "n").After, time.Second))
+				if now := new(corev1.Node); tc.freed && h.Clock.Since(began) >= 30*time.Second && h.Get("n", now) && now.Annotations[kept] != "" {
+					delete(now.Annotations, kept)
+					h.Put(now)
+				}
+			}
+			if took := h.Clock.Since(began); groups.Ended() != 1 || took < tc.least || took > tc.most {
+				t.Errorf("%d ended after %s, want from %s to %s", groups.Ended(), took, tc.least, tc.most)
+			}
+		})
+	}
+}

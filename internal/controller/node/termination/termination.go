@@ -159,6 +159,7 @@ func (c *controller) gather(ctx context.Context, node *corev1.Node) (*pass, erro
 	if err != nil {
 		return nil, err
 	}
+	leave.Heed(c.Settings.GroupDrain)
 	p := &pass{Departure: leave}
 	if p.Claim != nil {
 		p.conditions = p.Claim.Conditions(leave.State.Now)

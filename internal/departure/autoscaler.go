@@ -1,0 +1,71 @@
+package departure
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/internal/podpolicy"
+	"tenon/internal/settings"
+)
+
+// AnnotationDaemonEviction is Cluster Autoscaler's: whether a pod of a DaemonSet is evicted from a node that goes.
+const AnnotationDaemonEviction = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
+
+// delayPrefix begins annotations by which other programs keep the instance of a node; it is Cluster Autoscaler's.
+const delayPrefix = "delay-deletion.cluster-autoscaler.kubernetes.io/"
+
+// ByAutoscaler reports whether a node goes by the rules of Cluster Autoscaler, those of its group in mode cas.
+func ByAutoscaler(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == tenonv1alpha1.TaintToBeDeleted })
+}
+
+// Delayed reports whether an annotation keeps the instance of a node.
+func Delayed(node *corev1.Node) bool {
+	for key := range node.Annotations {
+		if strings.HasPrefix(key, delayPrefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Heed takes the rules of Cluster Autoscaler into account, if the node goes by them: which pods of DaemonSets are asked to leave.
+func (d *Departure) Heed(rules settings.GroupDrain) {
+	if !ByAutoscaler(d.Node) {
+		return
+	}
+	var record struct { // of command.Record
+		Evictions int `json:"evictions"`
+	}
+	_ = json.Unmarshal([]byte(d.Node.Annotations[karpenterv1.AnnotationDisruption]), &record) // without a record it counts as empty
+	leave := rules.DaemonsOfEmpty
+	if record.Evictions > 0 {
+		leave = rules.DaemonsOfOccupied
+	}
+	d.State.Stays = func(pod *corev1.Pod) bool {
+		if !podpolicy.Daemon(pod) {
+			return false
+		}
+		switch pod.Annotations[AnnotationDaemonEviction] {
+		case "true":
+			return false
+		case "false":
+			return true
+		}
+		return !leave
+	}
+}
+
+// Grace is how many seconds a pod gets that is evicted; nil leaves it what it asks for.
+func (d *Departure) Grace(pod *corev1.Pod, rules settings.GroupDrain) *int64 {
+	most := int64(rules.MaxGraceSeconds)
+	if own := pod.Spec.TerminationGracePeriodSeconds; !ByAutoscaler(d.Node) || most == 0 || own == nil || *own <= most {
+		return nil
+	}
+	return &most
+}
