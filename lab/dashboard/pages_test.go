@@ -294,6 +294,7 @@ func TestPagesInChromium(t *testing.T) {
 		b.shows(t, want)
 	}
 	b.colours(t)
+	b.askAboutANode(t)
 	b.decideAgain(t)
 	b.ask(t)
 	b.report(t)
@@ -313,6 +314,19 @@ func (b *browser) colours(t testing.TB) {
 		b.shows(t, want)
 		b.picture(t, "colour-"+by)
 	}
+}
+
+// askAboutANode checks that a node's page leads to the question what would be without the node.
+func (b *browser) askAboutANode(t testing.TB) {
+	t.Helper()
+	read[string](t, b, "location.hash = '#/node/node-3'")
+	b.shows(t, "What if it were not there?")
+	read[bool](t, b, `[...document.querySelectorAll("#main a")].find(a => a.textContent === "What if it were not there?").click() || true`)
+	b.shows(t, "What if …")
+	if got := read[string](t, b, "document.getElementById('without').value + ' ' + location.hash"); got != "node/node-3 #/whatif" {
+		t.Errorf("the question is %q", got)
+	}
+	read[string](t, b, "document.getElementById('without').value = ''")
 }
 
 // decideAgain makes the page Decisions repeat a decision whose snapshot is not the one that it was made from.
@@ -367,7 +381,7 @@ func BenchmarkLargeFleet(b *testing.B) {
 	for _, page := range []string{"fleet", "nodes", "cost"} {
 		b.Run(page, func(b *testing.B) {
 			read[string](b, tab, fmt.Sprintf("location.hash = '#/%s'", page))
-			tab.shows(b, map[string]string{"fleet": "Price now", "nodes": "2,000 nodes", "cost": "By namespace"}[page])
+			tab.shows(b, map[string]string{"fleet": "Price now", "nodes": "2,001 nodes", "cost": "By namespace"}[page])
 			took, times := 0.0, 0.0
 			for b.Loop() {
 				times++
