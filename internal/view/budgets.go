@@ -42,6 +42,14 @@ type Budget struct {
 
 var reasons = []karpenterv1.DisruptionReason{karpenterv1.DisruptionEmpty, karpenterv1.DisruptionDrifted, karpenterv1.DisruptionUnderutilized}
 
+// Budgets evaluates the budgets of a pool or group at a time; nil if it has none of its own.
+func (p *Pool) Budgets(now time.Time) *Budgets {
+	if p.disruption == nil {
+		return nil
+	}
+	return budgetsOf(p.disruption, p.Nodes, now)
+}
+
 // budgetsOf evaluates budgets for the nodes of a pool. As for the controller, nodes count that are initialized and whose
 // instance is not going yet.
 func budgetsOf(d *karpenterv1.Disruption, nodes []*Node, now time.Time) *Budgets {

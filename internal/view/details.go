@@ -29,8 +29,6 @@ type Details struct {
 	Conditions []Condition `json:"conditions"`
 	// Budgets are those of a pool or group; nil of other kinds.
 	Budgets *Budgets `json:"budgets,omitempty"`
-
-	disruption *karpenterv1.Disruption // from which Budgets are made
 }
 
 // Section is facts under a title.
@@ -219,8 +217,8 @@ func (s *State) Details(kind, name string, now time.Time) (Details, bool) {
 	}
 	d := *known
 	d.finish()
-	if d.disruption != nil {
-		d.Budgets = budgetsOf(d.disruption, s.nodesOf(kind, name), now)
+	if pool := s.poolNamed(kind, name); pool != nil {
+		d.Budgets = pool.Budgets(now)
 	}
 	return d, true
 }
@@ -264,15 +262,14 @@ func (d *Details) finish() {
 	d.Sections = append([]Section{}, d.Sections...)
 }
 
-// nodesOf returns the nodes of a pool or group by the name of its object.
-func (s *State) nodesOf(kind, name string) []*Node {
-	pool := s.pools[name]
-	if kind == "NodeGroup" {
-		pool = s.groups[name]
+// poolNamed returns a pool or group by the name of its object; nil if the object is neither.
+func (s *State) poolNamed(kind, name string) *Pool {
+	if kind != "NodePool" && kind != "NodeGroup" {
+		return nil
 	}
 	for _, p := range s.picture().Pools {
-		if pool != nil && p.Name == pool.Name && p.Kind == pool.Kind {
-			return p.Nodes
+		if p.Object == name && (p.Kind == "NodePool") == (kind == "NodePool") {
+			return p
 		}
 	}
 	return nil

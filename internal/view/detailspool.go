@@ -34,11 +34,8 @@ func detailsOfPool(o *karpenterv1.NodePool) *Details {
 	if o.Spec.Replicas != nil {
 		pairs = append(pairs, "replicas", decimal(*o.Spec.Replicas))
 	}
-	d := describe("NodePool", o, o.Status.Conditions, section("Pool", pairs...), asks, sectionOf("Nodes get labels", t.Labels), taintsSection("Nodes get taints", t.Spec.Taints),
+	return describe("NodePool", o, o.Status.Conditions, section("Pool", pairs...), asks, sectionOf("Nodes get labels", t.Labels), taintsSection("Nodes get taints", t.Spec.Taints),
 		taintsSection("Nodes get startup taints", t.Spec.StartupTaints), annotationsOf(o))
-	own := o.Spec.Disruption.DeepCopy()
-	d.disruption = own
-	return d
 }
 
 func detailsOfGroup(o *tenonv1alpha1.NodeGroup) *Details {
@@ -68,12 +65,7 @@ func detailsOfGroup(o *tenonv1alpha1.NodeGroup) *Details {
 	for _, u := range s.Unregistered {
 		without.Facts = append(without.Facts, Fact{instanceOf(u.ProviderID), "since " + moment(u.Since.Time)})
 	}
-	d := describe("NodeGroup", o, s.Conditions, append(sections, without, sectionOf("Options of the group", s.Options), annotationsOf(o))...)
-	if !o.Observed() {
-		own := o.Disrupts()
-		d.disruption = own.DeepCopy()
-	}
-	return d
+	return describe("NodeGroup", o, s.Conditions, append(sections, without, sectionOf("Options of the group", s.Options), annotationsOf(o))...)
 }
 
 func detailsOfClass(o *awsv1.EC2NodeClass) *Details {

@@ -180,6 +180,7 @@ func poolOf(o *karpenterv1.NodePool) *Pool {
 	if class := o.Spec.Template.Spec.NodeClassRef; class != nil {
 		p.Class = class.Kind + "/" + class.Name
 	}
+	p.disruption = o.Spec.Disruption.DeepCopy()
 	limits := ingest.Resources(corev1.ResourceList(o.Spec.Limits))
 	for _, name := range order.Keys(o.Spec.Limits) {
 		p.Limits = append(p.Limits, model.Amount{Name: string(name), Value: limits.Get(string(name))})
@@ -203,6 +204,10 @@ func poolOfGroup(o *tenonv1alpha1.NodeGroup) *Pool {
 		if name, kind := groupOf(t.Labels); name != "" {
 			p.Name, p.Kind = name, kind
 		}
+	}
+	if !o.Observed() {
+		own := o.Disrupts()
+		p.disruption = own.DeepCopy()
 	}
 	if size := o.Status.Size; size != nil {
 		p.Limits = []model.Amount{{Name: model.Nodes, Value: size.Max}}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
 )
 
@@ -73,6 +74,8 @@ type Pool struct {
 	Savings Savings
 	// Notices are conditions that an operator should look at, such as a limit that the pool has reached.
 	Notices []Notice
+	// disruption says when nodes may be taken away; nil if the pool does not.
+	disruption *karpenterv1.Disruption
 }
 
 // Limited returns how much of a limited resource the pool has.

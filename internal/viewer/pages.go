@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"tenon/core/model"
 	"tenon/internal/view"
@@ -266,6 +267,23 @@ func share(limit model.Amount, have int64) string {
 	return view.Amount(limit.Name, have) + "/" + view.Amount(limit.Name, limit.Value)
 }
 
+// budgets says how many nodes may go now, and when that changes.
+func budgets(b *view.Budgets, now time.Time) string {
+	var allowed []string
+	for _, a := range b.Allowed {
+		number := fmt.Sprint(a.Nodes)
+		if a.Nodes == view.Unbounded {
+			number = "any number"
+		}
+		allowed = append(allowed, number+" "+strings.ToLower(a.Reason))
+	}
+	text := fmt.Sprintf("%d of %s going or not ready; may be: %s", b.Disrupting, count(b.Nodes, "node"), strings.Join(allowed, ", "))
+	if !b.Turns.IsZero() {
+		text += "; this changes in " + view.Span(b.Turns.Sub(now))
+	}
+	return text
+}
+
 func (m *Model) poolNotices() []string {
 	r, ok := m.tables[poolsTab].selected()
 	if !ok {
@@ -276,6 +294,9 @@ func (m *Model) poolNotices() []string {
 		if p.Name+p.Kind == r.id {
 			for _, n := range p.Notices {
 				out = append(out, m.told(n.Reason, n.Message)...)
+			}
+			if b := p.Budgets(m.now()); b != nil {
+				out = append(out, m.told("Budgets", budgets(b, m.now()))...)
 			}
 		}
 	}

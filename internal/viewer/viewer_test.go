@@ -87,6 +87,7 @@ func sample() *view.Fleet {
 		p := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if name == "default" {
 			p.Spec.Limits = karpenterv1.Limits(limits)
+			p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "50%"}, {Nodes: "0", Reasons: []karpenterv1.DisruptionReason{karpenterv1.DisruptionDrifted}}}
 			p.Status.Conditions = []metav1.Condition{condition(karpenterv1.ConditionLimitReached, metav1.ConditionTrue, "LimitReached", "2 pods wait for nodes that the limit of cpu forbids")}
 		}
 		s.Put(p)
