@@ -61,8 +61,8 @@ var fates = map[string]fate{
 	"gpu-total":                   {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
 	"enforce-node-group-min-size": {Lost, "a group below its minimum is left to AWS, which brings it up itself"},
 	"scale-up-from-zero":          {Needless, "a group of size 0 grows when its next node is known: condition TemplateKnown"},
-	"max-node-provision-time":     {Changed, "instances may take 15 minutes; the tag maxnodeprovisiontime of a group counts"},
-	"max-node-startup-time":       {Changed, "a node that is not Ready counts as coming for 15 minutes; " + noGroupSays},
+	"max-node-provision-time":     {Changed, "a flag of this name, which counts for groups in every mode"},
+	"max-node-startup-time":       {Changed, "a flag of this name, which counts for groups in every mode"},
 	"*node-group-backoff*":        {Changed, "a group whose instances do not come rests for 5 minutes, doubling to 30; that is not set"},
 
 	"scale-down-unneeded-time":                {Changed, sameFlag + "; in mode native spec.disruption.consolidateAfter of the NodeGroup, or the tag scaledownunneededtime"},

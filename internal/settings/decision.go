@@ -49,6 +49,8 @@ func (s *Settings) scaleDownOptions() []Option {
 		own("skip-nodes-with-local-storage", "true", "a pod with a hostPath or emptyDir volume holds its node", Boolean(&drain.SkipNodesWithLocalStorage), nil),
 		own("skip-nodes-with-custom-controller-pods", "true", "a pod whose controller is of a kind of your own, or is gone, holds its node", Boolean(&drain.SkipNodesWithCustomControllerPods), nil),
 		own("min-replica-count", "0", "a pod of a ReplicaSet with fewer replicas holds its node", Number(&drain.MinReplicaCount), nil),
+		period("max-node-provision-time", "15m", "how long an instance of a group, in any mode, may take to become a node; the tag is maxnodeprovisiontime", &s.MaxNodeProvisionTime),
+		period("max-node-startup-time", "15m", "how long a node of a group, in any mode, may take to become Ready, until when its taints do not count; the tag is maxnodestartuptime", &s.MaxNodeStartupTime),
 		own("max-graceful-termination-sec", "600", "how many seconds a pod gets at most to end on a node that goes", Number(&s.GroupDrain.MaxGraceSeconds), s.checkGrace),
 		own("cordon-node-before-terminating", "true", "a node that goes is cordoned beside its taints", Boolean(&s.GroupDrain.Cordon), nil),
 		period("node-deletion-delay-timeout", "2m", "how long the instance of a drained node is kept while the node has an annotation that begins with delay-deletion.cluster-autoscaler.kubernetes.io/", &s.GroupDrain.DeletionDelay),

@@ -44,6 +44,7 @@ func TestDefaults(t *testing.T) {
 		IgnoreDRARequests: true,
 		FeatureGates:      FeatureGates{ReservedCapacity: true},
 		Expander:          "price", WriteStatusConfigMap: true,
+		MaxNodeProvisionTime: 15 * time.Minute, MaxNodeStartupTime: 15 * time.Minute,
 		GroupDrain: GroupDrain{MaxGraceSeconds: 600, Cordon: true, DeletionDelay: 2 * time.Minute, DaemonsOfOccupied: true},
 		Balance:    snapshot.Balance{Memory: 15, Allocatable: 50, Free: 50},
 		ScaleDown: snapshot.ScaleDown{ // as Cluster Autoscaler's documentation has it
@@ -103,6 +104,8 @@ var each = map[string]struct {
 	"expander":                                {"priority,price", func(s *Settings) { s.Expander = "priority,price" }},
 	"write-status-configmap":                  {"false", func(s *Settings) { s.WriteStatusConfigMap = false }},
 	"balance-similar-node-groups":             {"true", func(s *Settings) { s.BalanceSimilarNodeGroups = true }},
+	"max-node-provision-time":                 {"6m", func(s *Settings) { s.MaxNodeProvisionTime = 6 * time.Minute }},
+	"max-node-startup-time":                   {"7m", func(s *Settings) { s.MaxNodeStartupTime = 7 * time.Minute }},
 	"max-graceful-termination-sec":            {"30", func(s *Settings) { s.GroupDrain.MaxGraceSeconds = 30 }},
 	"cordon-node-before-terminating":          {"false", func(s *Settings) { s.GroupDrain.Cordon = false }},
 	"node-deletion-delay-timeout":             {"1m", func(s *Settings) { s.GroupDrain.DeletionDelay = time.Minute }},

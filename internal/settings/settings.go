@@ -72,6 +72,10 @@ type Settings struct {
 	Balance                  snapshot.Balance
 	// WriteStatusConfigMap has the status written as Cluster Autoscaler does.
 	WriteStatusConfigMap bool
+	// MaxNodeProvisionTime is how long an instance of a group may take to become a node, and MaxNodeStartupTime how long a node to
+	// become Ready.
+	MaxNodeProvisionTime time.Duration
+	MaxNodeStartupTime   time.Duration
 	// GroupDrain is how nodes of groups in mode cas are taken down.
 	GroupDrain GroupDrain
 	// ScaleDown is how nodes of groups in mode cas go.

@@ -295,18 +295,25 @@ func (g *NodeGroup) BackedOff() bool {
 	return meta.IsStatusConditionTrue(g.Status.Conditions, ConditionBackedOff)
 }
 
-// ProvisionTime is the option of a group that says how long an instance may take to become a node.
-const ProvisionTime = "maxnodeprovisiontime"
+// Options of a group that say how long an instance may take to become a node, and a node to become Ready.
+const (
+	ProvisionTime = "maxnodeprovisiontime"
+	StartupTime   = "maxnodestartuptime"
+)
 
-// usualProvisionTime is what counts if the group does not say it. (As in Cluster Autoscaler.)
-const usualProvisionTime = 15 * time.Minute
+// Provisions is how long an instance of the group may take to become a node, unless the group says it as usual.
+func (g *NodeGroup) Provisions(usual time.Duration) time.Duration {
+	return g.period(ProvisionTime, usual)
+}
 
-// Provisions is how long an instance of the group may take to become a node.
-func (g *NodeGroup) Provisions() time.Duration {
-	if said, err := time.ParseDuration(g.Status.Options[ProvisionTime]); err == nil && said > 0 {
+// Starts is how long a node of the group may take to become Ready, unless the group says it as usual.
+func (g *NodeGroup) Starts(usual time.Duration) time.Duration { return g.period(StartupTime, usual) }
+
+func (g *NodeGroup) period(option string, usual time.Duration) time.Duration {
+	if said, err := time.ParseDuration(g.Status.Options[option]); err == nil && said > 0 {
 		return said
 	}
-	return usualProvisionTime
+	return usual
 }
 
 // SetDefaults fills in what the API server would, for objects that come from a file.

@@ -1,10 +1,10 @@
 package nodegroup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,17 +17,14 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// startsWithin is how long a node may take to become Ready. Until then its taints are those of its start.
-const startsWithin = 15 * time.Minute
-
 // mark writes on the nodes of groups that may be changed to which group they belong, and takes that from all others.
 func (w watcher) mark(ctx context.Context, s *seen) error {
-	members := map[string]string{} // objects by provider ID
+	members := map[string]*tenonv1alpha1.NodeGroup{} // by provider ID
 	for i := range s.groups {
 		g := &s.groups[i]
 		if o, found := s.objectOf(g.Name); found && !o.Observed() {
 			for _, instance := range g.Instances {
-				members[instance.ProviderID] = o.Name
+				members[instance.ProviderID] = o
 			}
 		}
 	}
@@ -37,9 +34,11 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 		if node.DeletionTimestamp != nil && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" {
 			continue // it is leaving, and its end has to know the group
 		}
-		group, joined := members[id], ""
-		if group != "" && w.joined(node) {
-			joined = "true"
+		group, joined := "", ""
+		if o := members[id]; o != nil {
+			if group = o.Name; w.joined(node, o) {
+				joined = "true"
+			}
 		}
 		if node.Annotations[tenonv1alpha1.AnnotationGroup] == group && node.Annotations[tenonv1alpha1.AnnotationJoined] == joined {
 			continue
@@ -54,9 +53,9 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 	return errors.Join(wrong...)
 }
 
-// joined nodes have been Ready, or had the time to become so.
-func (w watcher) joined(node *corev1.Node) bool {
-	return node.Annotations[tenonv1alpha1.AnnotationJoined] == "true" || ingest.IsReady(node) || w.kit.Clock.Since(node.CreationTimestamp.Time) >= startsWithin
+// joined nodes have been Ready, or had the time to become so. Until then their taints are those of their start.
+func (w watcher) joined(node *corev1.Node, o *tenonv1alpha1.NodeGroup) bool {
+	return node.Annotations[tenonv1alpha1.AnnotationJoined] == "true" || ingest.IsReady(node) || w.kit.Clock.Since(node.CreationTimestamp.Time) >= o.Starts(cmp.Or(w.kit.Settings.MaxNodeStartupTime, usualTime))
 }
 
 // annotate sets an annotation, or takes it away if it is to be empty.

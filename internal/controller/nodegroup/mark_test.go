@@ -65,6 +65,40 @@ func TestNodesAreMarked(t *testing.T) {
 	check("one has left the group, and one is not Ready any more", "web true", "web ", " ", " ")
 }
 
+// TestStartsWithin: a node that is not Ready is to come for as long as the flag says, or the tag of its group.
+func TestStartsWithin(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		flag time.Duration
+		tag  string
+		want string
+	}{
+		"not yet": {want: ""}, "a flag": {flag: 4 * time.Minute, want: "true"}, "a tag": {flag: 4 * time.Minute, tag: "6m", want: ""}, "no time": {flag: 4 * time.Minute, tag: "soon", want: "true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := harness.New(t, memory.Options{})
+			r.Kit.Settings.MaxNodeStartupTime = tc.flag
+			g := &groups{list: []cloud.Group{web(1)}}
+			if tc.tag != "" {
+				g.list[0].Options = map[string]string{tenonv1alpha1.StartupTime: tc.tag}
+			}
+			r.Must(r.API.Create(t.Context(), node(r, 0, func(n *corev1.Node) {
+				unready(n)
+				n.CreationTimestamp = metav1.NewTime(r.Clock.Now().Add(-5 * time.Minute))
+			})))
+			o := look(t, r, g, "web")
+			o.Spec.Mode = tenonv1alpha1.ModeNative
+			r.Must(r.API.Update(t.Context(), o))
+			look(t, r, g, "web")
+			var n corev1.Node
+			if r.Get("node-0", &n); n.Annotations[tenonv1alpha1.AnnotationJoined] != tc.want {
+				t.Errorf("joined %q, want %q", n.Annotations[tenonv1alpha1.AnnotationJoined], tc.want)
+			}
+		})
+	}
+}
+
 // TestAForeignSizeIsTold: a size that was not changed here is kept, and told on a group that may be changed.
 func TestAForeignSizeIsTold(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ func (w watcher) factsOf(o *tenonv1alpha1.NodeGroup, s *seen) clusterautoscaler.
 		out.BackoffCode, out.BackedBy = c.Reason, c.Message
 	}
 	for _, u := range o.Status.Unregistered {
-		if w.kit.Clock.Since(u.Since.Time) >= o.Provisions() {
+		if w.kit.Clock.Since(u.Since.Time) >= w.provisions(o) {
 			out.Counts.LongUnregistered++
 		} else {
 			out.Counts.Unregistered++

@@ -1,6 +1,7 @@
 package nodegroup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,13 +35,13 @@ const (
 )
 
 // tellUpkeep enters what a group waits for: instances that have no node, since when, and whether instances do not come at all.
-func tellUpkeep(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) {
+func (w watcher) tellUpkeep(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) {
 	if g.Missing {
 		return
 	}
 	o.Status.Unregistered = unregistered(o.Status.Unregistered, g, nodes, now)
 	set := conditions.Read(o.Status.Conditions, condition.SubjectOf(o), now)
-	reason, message := shortage(o, g, now)
+	reason, message := w.shortage(o, g, now)
 	if reason != "" {
 		o.Status.Backoff = backOff(o.Status.Backoff, now)
 		set.SetTrueBecause(tenonv1alpha1.ConditionBackedOff, reason, withRemedy(message, "other groups and pools are tried"))
@@ -75,7 +76,7 @@ func unregistered(before []tenonv1alpha1.UnregisteredInstance, g *cloud.Group, n
 
 // shortage is why instances that the group lacks do not come; no reason if none lacks, if they may still come, or if that
 // was counted already. Only what failed since the size was changed says something about it.
-func shortage(o *tenonv1alpha1.NodeGroup, g *cloud.Group, now time.Time) (reason, message string) {
+func (w watcher) shortage(o *tenonv1alpha1.NodeGroup, g *cloud.Group, now time.Time) (reason, message string) {
 	lacks, b := g.Desired-g.Alive(), o.Status.Backoff
 	if lacks <= 0 || b != nil && now.Before(b.Until.Time) {
 		return "", ""
@@ -87,8 +88,8 @@ func shortage(o *tenonv1alpha1.NodeGroup, g *cloud.Group, now time.Time) (reason
 	switch f := g.Failure; {
 	case f != nil && !f.At.Before(since.Truncate(time.Second)):
 		return f.Reason, f.Message
-	case now.Sub(since) >= o.Provisions():
-		return reasonTooLate, fmt.Sprintf("%d instances did not come within %s", lacks, o.Provisions())
+	case now.Sub(since) >= w.provisions(o):
+		return reasonTooLate, fmt.Sprintf("%d instances did not come within %s", lacks, w.provisions(o))
 	}
 	return "", ""
 }
@@ -116,7 +117,7 @@ func (w watcher) maintain(ctx context.Context, o *tenonv1alpha1.NodeGroup, g *cl
 	var wrong []error
 	now := w.kit.Clock.Now()
 	for _, u := range o.Status.Unregistered {
-		if now.Sub(u.Since.Time) >= o.Provisions() {
+		if now.Sub(u.Since.Time) >= w.provisions(o) {
 			wrong = append(wrong, w.endUnregistered(ctx, o, u))
 		}
 	}
@@ -124,6 +125,14 @@ func (w watcher) maintain(ctx context.Context, o *tenonv1alpha1.NodeGroup, g *cl
 		wrong = append(wrong, w.lower(ctx, o, g.Desired, to))
 	}
 	return errors.Join(wrong...)
+}
+
+// usualTime is what counts for instances and nodes if no setting says it. (As in Cluster Autoscaler.)
+const usualTime = 15 * time.Minute
+
+// provisions is how long an instance of a group may take to become a node.
+func (w watcher) provisions(o *tenonv1alpha1.NodeGroup) time.Duration {
+	return o.Provisions(cmp.Or(w.kit.Settings.MaxNodeProvisionTime, usualTime))
 }
 
 func (w watcher) lower(ctx context.Context, o *tenonv1alpha1.NodeGroup, from, to int64) error {
@@ -168,7 +177,7 @@ func (w watcher) endUnregistered(ctx context.Context, o *tenonv1alpha1.NodeGroup
 		nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "DeleteUnregisteredFailed", err.Error(), string(o.UID)))
 		return fmt.Errorf("end instance %s of node group %s, which has no node: %w", u.ProviderID, o.Name, err)
 	}
-	text := fmt.Sprintf("Instance %s is ended: it had no node within %s", u.ProviderID, o.Provisions())
+	text := fmt.Sprintf("Instance %s is ended: it had no node within %s", u.ProviderID, w.provisions(o))
 	nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "DeleteUnregistered", text, string(o.UID), u.ProviderID))
 	if o.Spec.Mode == tenonv1alpha1.ModeCAS {
 		w.kit.Metrics.ClusterAutoscalerOldUnregisteredNodesRemovedCount.WithLabelValues().Inc()

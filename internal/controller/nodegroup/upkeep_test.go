@@ -120,9 +120,12 @@ func TestInstancesWithoutANode(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		change func(*cloud.Group)
+		flag   time.Duration
 		after  time.Duration
 		want   []string
 	}{
+		"a flag":           {after: 5 * time.Minute, flag: 5 * time.Minute, want: []string{"web ends aws:///a/i-2"}},
+		"longer, by a tag": {after: 5 * time.Minute, flag: 5 * time.Minute, change: func(g *cloud.Group) { g.Options = map[string]string{tenonv1alpha1.ProvisionTime: "6m"} }},
 		"in time":          {after: 14 * time.Minute},
 		"too late":         {after: 15 * time.Minute, want: []string{"web ends aws:///a/i-2"}},
 		"a shorter time":   {after: 5 * time.Minute, change: func(g *cloud.Group) { g.Options = map[string]string{tenonv1alpha1.ProvisionTime: "5m"} }, want: []string{"web ends aws:///a/i-2"}},
@@ -133,6 +136,7 @@ func TestInstancesWithoutANode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, g, again := short(t, 3, 2)
+			r.Kit.Settings.MaxNodeProvisionTime = tc.flag
 			if tc.change != nil {
 				tc.change(&g.list[0])
 			}
