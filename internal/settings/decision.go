@@ -21,42 +21,42 @@ func (s *Settings) scaleDownOptions() []Option {
 		return own(flag, fallback, usage, Duration(field), notNegative(field))
 	}
 	return []Option{
-		{Flag: "expander", Env: "EXPANDER", Plan: true, Own: true, Default: expand.Price, Usage: "which of several groups that could hold the same pods grows, as a chain with commas between, of which each decides among what the one before left: price, priority, least-waste, most-pods, least-nodes, random",
+		{Flag: "expander", Env: "EXPANDER", Plan: true, Own: true, Default: expand.Price, Usage: "which group grows if several could hold the same pods: a comma-separated chain of rules, each of which chooses among the groups that the rule before it left: price, priority, least-waste, most-pods, least-nodes, random",
 			Value: Text(&s.Expander), Check: s.checkExpander},
-		own("balance-similar-node-groups", "false", "hand new nodes out among groups that are alike, the smallest first", Boolean(&s.BalanceSimilarNodeGroups), nil),
-		own("balancing-ignore-label", "", "a label in which groups may differ that are alike, besides zone, hostname and those of EKS, eksctl and kops; may be given several times", Repeated(&s.BalancingIgnoreLabels), s.checkBalancing),
-		own("balancing-label", "", "groups are alike that have the same value of this label, and nothing else counts; may be given several times", Repeated(&s.Balance.Labels), nil),
-		own("memory-difference-ratio", "0.015", "how much groups may differ in memory that are alike, as a fraction of the larger", thousandths(&s.Balance.Memory), nil),
-		own("max-allocatable-difference-ratio", "0.05", "the same of what pods can use", thousandths(&s.Balance.Allocatable), nil),
-		own("max-free-difference-ratio", "0.05", "the same of what daemons leave of that", thousandths(&s.Balance.Free), nil),
+		own("balance-similar-node-groups", "false", "divide new nodes among similar groups, the smallest first", Boolean(&s.BalanceSimilarNodeGroups), nil),
+		own("balancing-ignore-label", "", "a label in which similar groups may differ, besides zone, hostname and those of EKS, eksctl and kops; may be given several times", Repeated(&s.BalancingIgnoreLabels), s.checkBalancing),
+		own("balancing-label", "", "groups are similar if they have the same value of this label, and nothing else is compared; may be given several times", Repeated(&s.Balance.Labels), nil),
+		own("memory-difference-ratio", "0.015", "how much similar groups may differ in memory, as a fraction of the larger", thousandths(&s.Balance.Memory), nil),
+		own("max-allocatable-difference-ratio", "0.05", "how much similar groups may differ in what pods can use (allocatable), as a fraction of the larger", thousandths(&s.Balance.Allocatable), nil),
+		own("max-free-difference-ratio", "0.05", "how much similar groups may differ in what daemons leave of the allocatable, as a fraction of the larger", thousandths(&s.Balance.Free), nil),
 		{Flag: "write-status-configmap", Env: "WRITE_STATUS_CONFIGMAP", Own: true, Default: "true", Usage: "write ConfigMap kube-system/cluster-autoscaler-status about these groups",
 			Value: Boolean(&s.WriteStatusConfigMap)},
 		own("scale-down-enabled", "true", "whether groups in mode cas shrink", Boolean(&down.Enabled), nil),
-		own("scale-down-unready-enabled", "true", "whether nodes go that are not Ready", Boolean(&down.UnreadyEnabled), nil),
-		own("scale-down-utilization-threshold", "0.5", "how much of a node's CPU, and of its memory, pods may ask for if the node is to go, as a fraction; a group's tag scaledownutilizationthreshold goes before it", thousandths(&down.UtilizationThreshold), nil),
-		own("scale-down-gpu-utilization-threshold", "0.5", "the same of GPUs, which alone count on nodes with GPUs; the tag is scaledowngpuutilizationthreshold", thousandths(&down.GPUUtilizationThreshold), nil),
-		own("ignore-daemonsets-utilization", "false", "leave pods of DaemonSets out of that; the tag is ignoredaemonsetsutilization", Boolean(&down.IgnoreDaemonSetsUtilization), nil),
-		own("ignore-mirror-pods-utilization", "false", "leave mirror pods out of that", Boolean(&down.IgnoreMirrorPodsUtilization), nil),
-		period("scale-down-unneeded-time", "10m", "how long nothing must have needed a node before it goes; the tag is scaledownunneededtime", &down.UnneededTime),
-		period("scale-down-unready-time", "20m", "the same of a node that is not Ready; the tag is scaledownunreadytime", &down.UnreadyTime),
-		period("scale-down-delay-after-add", "10m", "no node goes for so long after a group has grown", &down.DelayAfterAdd),
-		period("scale-down-delay-after-delete", "0s", "no node goes for so long after the last one", &down.DelayAfterDelete),
-		period("scale-down-delay-after-failure", "3m", "no node goes for so long after the cloud refused to end an instance", &down.DelayAfterFailure),
-		own("scale-down-delay-type-local", "false", "these delays count for the group alone where it happened", Boolean(&down.DelayTypeLocal), nil),
-		own("max-scale-down-parallelism", "10", "how many nodes of all groups may be leaving at a time", Number(&down.MaxParallelism), nil),
-		own("max-drain-parallelism", "1", "how many of them may have pods that move", Number(&down.MaxDrainParallelism), nil),
-		own("skip-nodes-with-system-pods", "true", "a pod of kube-system without a PodDisruptionBudget holds its node", Boolean(&drain.SkipNodesWithSystemPods), nil),
-		own("skip-nodes-with-local-storage", "true", "a pod with a hostPath or emptyDir volume holds its node", Boolean(&drain.SkipNodesWithLocalStorage), nil),
-		own("skip-nodes-with-custom-controller-pods", "true", "a pod whose controller is of a kind of your own, or is gone, holds its node", Boolean(&drain.SkipNodesWithCustomControllerPods), nil),
-		own("min-replica-count", "0", "a pod of a ReplicaSet with fewer replicas holds its node", Number(&drain.MinReplicaCount), nil),
+		own("scale-down-unready-enabled", "true", "whether nodes that are not Ready are removed", Boolean(&down.UnreadyEnabled), nil),
+		own("scale-down-utilization-threshold", "0.5", "a node may be removed only if its pods request at most this fraction of its CPU and of its memory; a group's tag scaledownutilizationthreshold takes precedence", thousandths(&down.UtilizationThreshold), nil),
+		own("scale-down-gpu-utilization-threshold", "0.5", "the same fraction of GPUs; on nodes with GPUs only these count; the tag is scaledowngpuutilizationthreshold", thousandths(&down.GPUUtilizationThreshold), nil),
+		own("ignore-daemonsets-utilization", "false", "do not count the requests of DaemonSets' pods for these fractions; the tag is ignoredaemonsetsutilization", Boolean(&down.IgnoreDaemonSetsUtilization), nil),
+		own("ignore-mirror-pods-utilization", "false", "do not count the requests of mirror pods for these fractions", Boolean(&down.IgnoreMirrorPodsUtilization), nil),
+		period("scale-down-unneeded-time", "10m", "how long a node must have been unneeded before it is removed; the tag is scaledownunneededtime", &down.UnneededTime),
+		period("scale-down-unready-time", "20m", "the same for a node that is not Ready; the tag is scaledownunreadytime", &down.UnreadyTime),
+		period("scale-down-delay-after-add", "10m", "how long no node is removed after a group has grown", &down.DelayAfterAdd),
+		period("scale-down-delay-after-delete", "0s", "how long no node is removed after the last removal", &down.DelayAfterDelete),
+		period("scale-down-delay-after-failure", "3m", "how long no node is removed after the cloud refused to end an instance", &down.DelayAfterFailure),
+		own("scale-down-delay-type-local", "false", "these delays apply only to the group that grew, shrank or failed", Boolean(&down.DelayTypeLocal), nil),
+		own("max-scale-down-parallelism", "10", "how many nodes of all groups may be removed at the same time", Number(&down.MaxParallelism), nil),
+		own("max-drain-parallelism", "1", "how many of these nodes may have pods that have to move", Number(&down.MaxDrainParallelism), nil),
+		own("skip-nodes-with-system-pods", "true", "a pod of kube-system without a PodDisruptionBudget keeps its node from being removed", Boolean(&drain.SkipNodesWithSystemPods), nil),
+		own("skip-nodes-with-local-storage", "true", "a pod with a hostPath or emptyDir volume keeps its node from being removed", Boolean(&drain.SkipNodesWithLocalStorage), nil),
+		own("skip-nodes-with-custom-controller-pods", "true", "a pod keeps its node from being removed if its controller is gone or of a kind that is not Kubernetes' own", Boolean(&drain.SkipNodesWithCustomControllerPods), nil),
+		own("min-replica-count", "0", "a pod of a ReplicaSet with fewer replicas keeps its node from being removed", Number(&drain.MinReplicaCount), nil),
 		period("max-node-provision-time", "15m", "how long an instance of a group, in any mode, may take to become a node; the tag is maxnodeprovisiontime", &s.MaxNodeProvisionTime),
-		period("max-node-startup-time", "15m", "how long a node of a group, in any mode, may take to become Ready, until when its taints do not count; the tag is maxnodestartuptime", &s.MaxNodeStartupTime),
-		own("max-graceful-termination-sec", "600", "how many seconds a pod gets at most to end on a node that goes", Number(&s.GroupDrain.MaxGraceSeconds), s.checkGrace),
-		own("cordon-node-before-terminating", "true", "a node that goes is cordoned beside its taints", Boolean(&s.GroupDrain.Cordon), nil),
+		period("max-node-startup-time", "15m", "how long a node of a group, in any mode, may take to become Ready; until then its taints do not count; the tag is maxnodestartuptime", &s.MaxNodeStartupTime),
+		own("max-graceful-termination-sec", "600", "the longest grace period of a pod on a node that is removed, in seconds", Number(&s.GroupDrain.MaxGraceSeconds), s.checkGrace),
+		own("cordon-node-before-terminating", "true", "also cordon a node that is removed, besides its taints", Boolean(&s.GroupDrain.Cordon), nil),
 		period("node-deletion-delay-timeout", "2m", "how long the instance of a drained node is kept while the node has an annotation that begins with delay-deletion.cluster-autoscaler.kubernetes.io/", &s.GroupDrain.DeletionDelay),
-		own("daemonset-eviction-for-empty-nodes", "false", "pods of DaemonSets are evicted from nodes that go without other pods; a pod's annotation cluster-autoscaler.kubernetes.io/enable-ds-eviction goes before it", Boolean(&s.GroupDrain.DaemonsOfEmpty), nil),
-		own("daemonset-eviction-for-occupied-nodes", "true", "the same of nodes that go with other pods", Boolean(&s.GroupDrain.DaemonsOfOccupied), nil),
-		period("blocking-system-pod-distruption-timeout", "1h", "for how long after it was made a pod of kube-system holds its node (the name is spelled as Cluster Autoscaler spells it)", &drain.BlockingSystemPodTimeout),
+		own("daemonset-eviction-for-empty-nodes", "false", "evict pods of DaemonSets from removed nodes without other pods; a pod's annotation cluster-autoscaler.kubernetes.io/enable-ds-eviction takes precedence", Boolean(&s.GroupDrain.DaemonsOfEmpty), nil),
+		own("daemonset-eviction-for-occupied-nodes", "true", "evict pods of DaemonSets from removed nodes with other pods", Boolean(&s.GroupDrain.DaemonsOfOccupied), nil),
+		period("blocking-system-pod-distruption-timeout", "1h", "how long after its creation a pod of kube-system keeps its node from being removed (the name is spelled as Cluster Autoscaler spells it)", &drain.BlockingSystemPodTimeout),
 	}
 }
 
@@ -65,11 +65,11 @@ func (s *Settings) checkExpander() error {
 	return err
 }
 
-// GroupDrain is how nodes of groups in mode cas are taken down, by the names of Cluster Autoscaler's flags.
+// GroupDrain is how nodes of groups in mode cas are drained and removed, by the names of Cluster Autoscaler's flags.
 type GroupDrain struct {
-	// MaxGraceSeconds bounds the grace of pods that are evicted; 0 leaves them their own.
+	// MaxGraceSeconds bounds the grace period of evicted pods; 0 leaves them their own.
 	MaxGraceSeconds int
-	// Cordon nodes that go.
+	// Cordon nodes that are removed.
 	Cordon bool
 	// DeletionDelay is how long annotations may keep the instance of a drained node.
 	DeletionDelay time.Duration
@@ -79,19 +79,19 @@ type GroupDrain struct {
 
 func (s *Settings) checkGrace() error {
 	if s.GroupDrain.MaxGraceSeconds < 0 {
-		return errors.New("it cannot be negative; 0 leaves pods the grace that they ask for")
+		return errors.New("it cannot be negative; 0 leaves pods the grace period that they ask for")
 	}
 	return nil
 }
 
 func (s *Settings) checkBalancing() error {
 	if len(s.BalancingIgnoreLabels) > 0 && len(s.Balance.Labels) > 0 {
-		return errors.New("it contradicts balancing-label, which says alone what counts; leave one of them out")
+		return errors.New("it contradicts balancing-label, with which only that label is compared; leave one of them out")
 	}
 	return nil
 }
 
-// balance is how nodes are handed out among groups that are alike; nil if they are not.
+// balance is how new nodes are divided among similar groups; nil if they are not.
 func (s Settings) balance() *snapshot.Balance {
 	if !s.BalanceSimilarNodeGroups {
 		return nil
@@ -115,7 +115,7 @@ func (s Settings) Decision() snapshot.Settings {
 	}
 }
 
-// Expanders are those of the chain; none if it is the price alone, as without groups.
+// Expanders are the rules of the chain; none if the only rule is the price, as without groups.
 func (s Settings) Expanders() []string {
 	if s.Expander == expand.Price {
 		return nil

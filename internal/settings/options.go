@@ -111,9 +111,9 @@ func (s *Settings) processOptions() []Option {
 			Value: Bytes(&s.MemoryLimitBytes)},
 		{Flag: "cpu-requests", Env: "CPU_REQUESTS", Default: "1000", Usage: "container CPU request in millicores; concurrency grows with it",
 			Value: Number(&s.CPURequestsMilli)},
-		{Flag: "journal-folder", Env: "JOURNAL_FOLDER", Own: true, Usage: "folder on a volume where decisions and what came of them are recorded; empty: in memory (8 MiB), emptied at each start",
+		{Flag: "journal-folder", Env: "JOURNAL_FOLDER", Own: true, Usage: "folder on a volume where decisions and their outcomes are recorded; empty: in memory (8 MiB), emptied at each start",
 			Value: Text(&s.JournalFolder)},
-		{Flag: "journal-bytes", Env: "JOURNAL_BYTES", Default: "200000000", Own: true, Usage: "how large that record may become, the oldest goes first; half is for snapshots, from which decisions can be made again; 0: no record",
+		{Flag: "journal-bytes", Env: "JOURNAL_BYTES", Default: "200000000", Own: true, Usage: "how large that record may become; the oldest entries are removed first; half is for snapshots, from which decisions can be made again; 0: no record",
 			Value: Bytes(&s.JournalBytes), Check: s.checkJournal},
 		{Flag: "log-level", Env: "LOG_LEVEL", Default: "info", Usage: "debug, info or error",
 			Value: Text(&s.LogLevel), Check: oneOf(&s.LogLevel, "debug", "info", "error", "")},
@@ -130,19 +130,19 @@ func (s *Settings) decisionOptions() []Option {
 	return []Option{
 		{Flag: "batch-max-duration", Env: "BATCH_MAX_DURATION", Default: "10s", Usage: "longest time to gather pending pods before deciding",
 			Value: Duration(&s.BatchMaxDuration), Check: notNegative(&s.BatchMaxDuration)},
-		{Flag: "batch-idle-duration", Env: "BATCH_IDLE_DURATION", Default: "1s", Usage: "decide when no new pending pod came for so long",
+		{Flag: "batch-idle-duration", Env: "BATCH_IDLE_DURATION", Default: "1s", Usage: "how long no new pending pod must have come before deciding",
 			Value: Duration(&s.BatchIdleDuration), Check: notNegative(&s.BatchIdleDuration)},
-		{Flag: "preference-policy", Env: "PREFERENCE_POLICY", Plan: true, Default: string(PreferenceRespect), Usage: "what pods' preferences count: Respect (as rules while possible), Ignore, or Weigh (Tenon's own: honoured when nearly free)",
+		{Flag: "preference-policy", Env: "PREFERENCE_POLICY", Plan: true, Default: string(PreferenceRespect), Usage: "how pods' preferences count: Respect (as rules while possible), Ignore, or Weigh (Tenon's own: honoured when nearly free)",
 			Value: Text(&s.PreferencePolicy),
 			Check: oneOf(&s.PreferencePolicy, PreferenceRespect, PreferenceIgnore, PreferenceWeigh)},
-		{Flag: "min-values-policy", Env: "MIN_VALUES_POLICY", Plan: true, Default: string(MinValuesStrict), Usage: "what minValues count when they cannot be met: Strict or BestEffort",
+		{Flag: "min-values-policy", Env: "MIN_VALUES_POLICY", Plan: true, Default: string(MinValuesStrict), Usage: "what happens if minValues cannot be met: Strict (no such node is bought) or BestEffort (with fewer values)",
 			Value: Text(&s.MinValuesPolicy),
 			Check: oneOf(&s.MinValuesPolicy, MinValuesStrict, MinValuesBestEffort)},
-		{Flag: "node-price", Env: "NODE_PRICE", Plan: true, Default: "0", Own: true, Usage: "what each node costs beyond its machine (licences, agents, addresses), in dollars an hour; a pool's annotation tenon.sh/node-price goes before it",
+		{Flag: "node-price", Env: "NODE_PRICE", Plan: true, Default: "0", Own: true, Usage: "what each node costs beyond its machine (licences, agents, addresses), in dollars an hour; a pool's annotation tenon.sh/node-price takes precedence",
 			Value: Price(&s.NodePrice)},
 		{Flag: "nominate-pods", Env: "NOMINATE_PODS", Default: "true", Own: true, Usage: "tell kube-scheduler in status.nominatedNodeName on which node a pod was planned; needs the right to patch pods/status",
 			Value: Boolean(&s.NominatePods)},
-		{Flag: "ignore-dra-requests", Env: "IGNORE_DRA_REQUESTS", Default: "true", Usage: "leave pods with dynamic resource claims alone; false is accepted with a warning and changes nothing",
+		{Flag: "ignore-dra-requests", Env: "IGNORE_DRA_REQUESTS", Default: "true", Usage: "ignore pods with dynamic resource claims; false is accepted with a warning and changes nothing",
 			Value: Boolean(&s.IgnoreDRARequests), Note: s.noDRA},
 		{Flag: "feature-gates", Env: "FEATURE_GATES", Plan: true, Default: GateDefaults(featureGates), Usage: "switches as Name=true,Name=false; the ones not named keep their default",
 			Value: Gates(featureGates, &s.FeatureGates)},
@@ -151,7 +151,7 @@ func (s *Settings) decisionOptions() []Option {
 	}
 }
 
-// noDRA says that the setting asks for what is not there.
+// noDRA says that the setting asks for something that Tenon does not have.
 func (s *Settings) noDRA() string {
 	if s.IgnoreDRARequests {
 		return ""
