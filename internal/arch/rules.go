@@ -67,27 +67,27 @@ var importRules = []importRule{
 	{
 		name: "simulation drives the product", from: "sim/...",
 		may: []string{"std", "others", "api/...", "core/...", "cloud/...", "internal/...", "sim/..."},
-		why: "the same controllers run under virtual time; they must not notice",
+		why: "the same controllers run under virtual time, and must not depend on the simulation",
 	},
 	{
 		name: "cmd wires", from: "cmd/...",
 		may: []string{"std", "others", "internal/..."},
-		why: "main functions connect the process to internal/cli; whatever they did themselves no test could call",
+		why: "main functions connect the process to internal/cli; tests cannot call code in package main from outside",
 	},
 	{
 		name: "examples and documents are read by users", from: "examples/...",
 		may: []string{"std", "others", "api/...", "examples/..."},
-		why: "an example that needs our internals is one that nobody can copy",
+		why: "users cannot copy an example that imports internal packages",
 	},
 	{
 		name: "examples and documents are read by users", from: "docs/...",
 		may: []string{"std", "others", "api/...", "docs/..."},
-		why: "an example that needs our internals is one that nobody can copy",
+		why: "users cannot copy an example that imports internal packages",
 	},
 	{
 		name: "charts are installed as they are", from: "charts/...",
 		may: []string{"std", "others", "api/...", "charts/..."},
-		why: "what is tested beside a chart is the chart, not our code",
+		why: "the tests beside a chart test the chart, not our code",
 	},
 }
 
@@ -136,7 +136,7 @@ var impureNames = []struct {
 		why:   "time is a value in the snapshot, so that a decision can be replayed and a week be simulated in a second"},
 	{rule: "core has no hidden chance", path: "math/rand/v2", except: true,
 		names: []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "PCG", "ChaCha8", "Zipf"},
-		why:   "the functions of the package draw from a source that nobody seeded; chance comes from a *rand.Rand that is passed in"},
+		why:   "the functions of the package draw from a source without a fixed seed; chance comes from a *rand.Rand that is passed in"},
 	{rule: ruleRounded, path: "math", except: true,
 		names: []string{
 			"Abs", "Ceil", "Floor", "Frexp", "Inf", "IsInf", "IsNaN", "Max", "Min", "Mod", "NaN", "Round", "Signbit", "Sqrt", "Trunc",
@@ -145,7 +145,7 @@ var impureNames = []struct {
 		why: "other functions of the package are only approximations, which differ between architectures; these are exact"},
 	{rule: "core does not log", path: "fmt",
 		names: []string{"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
-		why:   "decisions return a trace; who wants to print writes to an io.Writer that is passed in"},
+		why:   "decisions return a trace; code that prints writes to an io.Writer that is passed in"},
 }
 
 // impureBuiltins print to standard error, where no caller can redirect them.
@@ -157,30 +157,30 @@ var forbiddenWords = []string{"util", "utils", "common", "helper", "helpers", "t
 // The rules that are not lists. Their names and reasons stand here with the others.
 const (
 	ruleOrdered      = "every folder has a place in the order"
-	whyOrdered       = "a folder without a rule can import anything, and soon does; add it to importRules with its reason"
+	whyOrdered       = "a folder without a rule can import anything; add it to importRules with its reason"
 	ruleForeign      = "control planes and peers stay out"
 	ruleDotImport    = "core names where things come from"
-	whyDotImport     = "a dot import hides the clock and the dice from readers and from these rules"
+	whyDotImport     = "a dot import hides calls of the clock and of random numbers from readers and from these rules"
 	ruleGoroutine    = "core starts nothing"
 	whyGoroutine     = "a goroutine's order is not in the snapshot, and one that outlives the call has no owner"
 	ruleReasons      = "no file forgets a disruption reason"
-	whyReasons       = "no compiler finds the place that a new reason lacks; treat it there, or say in someReasons that it needs nothing"
+	whyReasons       = "the compiler does not find code that forgets a new reason; handle the reason there, or say in someReasons that it needs nothing"
 	ruleComment      = "packages introduce themselves"
 	whyComment       = "a newcomer reads the package comment first: what it is for and what it must not do"
 	ruleWords        = "names say what is inside"
-	whyWords         = "a drawer called util or types collects what nobody places; name the idea"
+	whyWords         = "a package called util or types collects unrelated code; name it for its idea"
 	ruleDistinct     = "one name, one package in a file"
 	whyDistinct      = "two packages of one name in a file need an alias, and readers guess wrong; split the file or name one of them for its idea"
 	ruleKnown        = "packages have names that their readers know"
 	whyKnown         = "a newcomer looks for the words of Kubernetes, AWS, Go and the glossary; take one of knownWords, or explain the word in docs/glossary.md"
 	rulePlain        = "comments and texts name their subjects"
-	whyPlain         = "a reader wants to know who: the caller, the controller, the user"
+	whyPlain         = "a reader wants to know who acts: name the caller, the controller or the user"
 	ruleController   = "a controller's folder is its name in the log"
-	whyController    = "from a line of the log it is one step to its code"
+	whyController    = "a reader of the log finds a controller's code by its name"
 	ruleOneRoot      = "no Go code at the root"
 	whyOneRoot       = "the root is what people see first: documents and folders"
-	whyBuiltin       = "print and println write to standard error of whoever calls; return what there is to say"
+	whyBuiltin       = "print and println write to the standard error of the calling program; return the text instead"
 	ruleBuiltin      = "core does not log"
 	ruleInitFunction = "core has no start-up"
-	whyInitFunction  = "what init does happens in every program that imports the package, before anybody asked; make a value and pass it"
+	whyInitFunction  = "init runs in every program that imports the package, whether the program needs it or not; make a value and pass it"
 )
