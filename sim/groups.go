@@ -139,6 +139,9 @@ func (g *groups) handOver() {
 			given.Spec.Disruption = &karpenterv1.Disruption{
 				ConsolidateAfter: karpenterv1.DurationOf(time.Minute), ConsolidationPolicy: karpenterv1.ConsolidateWhenEmptyOrUnderutilized, Budgets: []karpenterv1.Budget{{Nodes: "50%"}},
 			}
+			if g.sim.options.Seed%2 == 0 { // by the rules of Cluster Autoscaler
+				given.Spec.Mode, given.Spec.Disruption = tenonv1alpha1.ModeCAS, nil
+			}
 			_ = g.sim.Store.Update(context.Background(), given) // it is tried again
 			left++
 		}
