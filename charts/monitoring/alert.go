@@ -32,8 +32,8 @@ func Alerts() []Alert {
 	return []Alert{
 		{
 			Name: "TenonAbsent", Expr: "absent(karpenter_build_info)", For: "10m", Severity: Critical,
-			Summary: "No replica of the controller is measured",
-			Because: "Prometheus has not had metrics of a controller for 10 minutes. If none runs, no node is bought, and none is drained before it is interrupted.",
+			Summary: "Prometheus has no metrics of the controller",
+			Because: "Prometheus has not had metrics of a controller for 10 minutes. If no replica runs, no node is bought, and none is drained before it is interrupted.",
 			Remedy: []string{
 				"`kubectl get deployment,pods -l app.kubernetes.io/name=tenon -A`: if pods do not run, `kubectl describe` and `kubectl logs --previous` say why.",
 				"If they run, Prometheus does not reach them: look at the ServiceMonitor, its labels, and the NetworkPolicy.",
@@ -41,7 +41,7 @@ func Alerts() []Alert {
 		},
 		{
 			Name: "TenonWithoutLeader", Expr: "max(leader_election_master_status) == 0", For: "5m", Severity: Critical,
-			Summary: "No replica of the controller acts",
+			Summary: "No replica of the controller leads",
 			Because: "Replicas run, and none of them has held the Lease for 5 minutes.",
 			Remedy: []string{
 				"`kubectl get lease karpenter-leader-election -n kube-system -o yaml` says which process holds it: another autoscaler with the same Lease has to end before Tenon acts.",
@@ -53,8 +53,8 @@ func Alerts() []Alert {
 			Summary: "Nothing is decided: the picture of the cluster is incomplete",
 			Because: "For {{ $value | humanizeDuration }} nodes or claims have been missing from the picture that decisions are made from.",
 			Remedy: []string{
-				"`kubectl get nodeclaims`: a claim with an instance and without a node for long is what is waited for; delete it if its machine is lost.",
-				"The log names watches that fail: resource definitions that were taken out, or rights that are missing, which `tenon preflight` finds.",
+				"`kubectl get nodeclaims`: Tenon waits for claims that have an instance and no node; delete such a claim if its machine is lost.",
+				"The log names watches that fail: resource definitions that were removed, or rights that are missing, which `tenon preflight` finds.",
 			},
 		},
 		{
@@ -62,8 +62,8 @@ func Alerts() []Alert {
 			Summary: "Pending pods are not decided about",
 			Because: "The oldest pending pod about which nothing is decided has waited {{ $value | humanizeDuration }}.",
 			Remedy: []string{
-				"`kubectl logs` of the leader: it shows an error that comes back, or a decision that does not end.",
-				"The panel *Running decision* of the dashboard *Provisioning* says how long the one that runs has taken. If it is minutes, give the controller more processors, and keep its journal for a report.",
+				"`kubectl logs` of the leader: it shows an error that repeats, or a decision that does not end.",
+				"The panel *Running decision* of the dashboard *Provisioning* says how long the present decision has taken. If it takes minutes, give the controller more processors, and keep its journal for a report.",
 			},
 		},
 		{
@@ -71,16 +71,16 @@ func Alerts() []Alert {
 			Summary: "{{ $value }} pods have no place",
 			Because: "For 15 minutes no pool could give them a node.",
 			Remedy: []string{
-				"`tenon explain pod NAME` says which rule left no offering, and the smallest change that would give the pod a place, with its price. The pod's event `FailedScheduling` says it in short.",
+				"`tenon explain pod NAME` says which rule left no offering, and the smallest change that would give the pod a place, with its price. The pod's event `FailedScheduling` has the short form.",
 				"If the pool is at its limit, raise it; if the cloud has a shortage, allow more instance types or zones.",
 			},
 		},
 		{
 			Name: "TenonNodesDoNotJoin", Expr: `sum by (name) (operator_nodepool_status_condition_count{type="NodeRegistrationHealthy",status="False"}) > 0`, For: "10m", Severity: Critical,
 			Summary: "Nodes of pool {{ $labels.name }} do not join the cluster",
-			Because: "The last machines of the pool were bought and did not register. They cost money until they are given up.",
+			Because: "The last machines of the pool were bought and did not register. They cost money until Tenon ends them.",
 			Remedy: []string{
-				"`kubectl describe nodepool NAME` and the events of its claims say how far the machines came.",
+				"`kubectl describe nodepool NAME` and the events of its claims say what the machines have reached.",
 				"Look at the console output of such an instance: most often the image, the user data, the access entry of the node role, or the way to the API server is wrong. `tenon preflight` finds several of these.",
 			},
 		},
@@ -89,7 +89,7 @@ func Alerts() []Alert {
 			Summary: "Node class {{ $labels.name }} is not ready",
 			Because: "Pools that refer to it buy nothing.",
 			Remedy: []string{
-				"`kubectl describe ec2nodeclass NAME`: its conditions say which of subnets, security groups, images and instance profile is missing, or which permission is.",
+				"`kubectl describe ec2nodeclass NAME`: its conditions say which subnets, security groups, images, instance profile or permission is missing.",
 			},
 		},
 		{
@@ -97,7 +97,7 @@ func Alerts() []Alert {
 			Summary: "Pool {{ $labels.nodepool }} has {{ $value | humanizePercentage }} of its limit of {{ $labels.resource_type }}",
 			Because: "At its limit the pool buys nothing more, and its pods wait.",
 			Remedy: []string{
-				"Raise `spec.limits` of the pool, if that much is meant to be spent; if not, find what grew: `tenon view` shows nodes and pods by pool.",
+				"Raise `spec.limits` of the pool, if the expense is intended; otherwise find what grew: `tenon view` shows nodes and pods by pool.",
 			},
 		},
 		{
@@ -106,16 +106,16 @@ func Alerts() []Alert {
 			For:      "15m",
 			Severity: Warning,
 			Summary:  "{{ $value | humanizePercentage }} of the provider's calls of {{ $labels.method }} fail",
-			Because:  "Shortages and instances that are gone do not count: these are answers, not errors.",
+			Because:  "Shortages and missing instances do not count: these are answers, not errors.",
 			Remedy: []string{
-				"`kubectl logs` of the leader has the cloud's own words. A permission that is missing is named there, and `tenon preflight` finds them all.",
+				"`kubectl logs` of the leader has the cloud's message. It names a missing permission, and `tenon preflight` finds them all.",
 				"If calls are throttled, the dashboard *Cloud provider* says which: ask for a higher quota, or find what else calls so often.",
 			},
 		},
 		{
 			Name: "TenonInterruptionsLate", Expr: "histogram_quantile(0.9, sum by (le) (rate(karpenter_interruption_message_queue_duration_seconds_bucket[15m]))) > 60", For: "10m", Severity: Warning,
 			Summary: "Interruptions are handled {{ $value | humanizeDuration }} after they are announced",
-			Because: "A spot instance is gone two minutes after its announcement: pods on it may be cut off.",
+			Because: "A spot instance is gone two minutes after its announcement: its pods may be killed before they have stopped.",
 			Remedy: []string{
 				"The dashboard *Cloud provider* says how many messages come, and how long calls of SQS take: throttled calls and a replica without processors are the usual causes.",
 				"`tenon preflight` finds a queue or rules that are missing.",
@@ -123,7 +123,7 @@ func Alerts() []Alert {
 		},
 		{
 			Name: "TenonNodeStuck", Expr: "max by (karpenter_sh_nodepool) (operator_nodeclaim_termination_current_time_seconds) > 7200", For: "15m", Severity: Warning,
-			Summary: "A node of pool {{ $labels.karpenter_sh_nodepool }} has been on its way out for {{ $value | humanizeDuration }}",
+			Summary: "A node of pool {{ $labels.karpenter_sh_nodepool }} has been leaving for {{ $value | humanizeDuration }}",
 			Because: "It costs money and cannot be used.",
 			Remedy: []string{
 				"`kubectl get nodeclaims` shows claims that are being deleted; `tenon explain node NAME` names the pod, the PodDisruptionBudget or the volume that holds the node.",

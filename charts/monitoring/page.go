@@ -50,29 +50,29 @@ The chart brings dashboards for Grafana and alerts for Prometheus, on request:
 | value | what it does |
 | --- | --- |
 | ` + "`dashboards.enabled`" + ` | installs a ConfigMap for each dashboard, in the release's namespace |
-| ` + "`dashboards.labels`" + ` | the label by which Grafana's sidecar finds them: ` + "`grafana_dashboard: \"1\"`" + `, as its chart has it |
+| ` + "`dashboards.labels`" + ` | the label by which Grafana's sidecar finds them: ` + "`grafana_dashboard: \"1\"`" + `, as in its chart |
 | ` + "`dashboards.annotations`" + ` | the folder for the sidecar, as ` + "`grafana_folder: Tenon`" + ` |
 | ` + "`prometheusRule.enabled`" + ` | installs the alerts as a PrometheusRule, if the cluster has that kind |
 | ` + "`prometheusRule.additionalLabels`" + ` | labels by which your Prometheus selects rules, as ` + "`release: prometheus`" + ` |
 | ` + "`prometheusRule.documents`" + ` | where the folder ` + "`docs`" + ` is published, with a slash at its end: links to remedies begin with it |
 
 Without Helm, import the files of [charts/tenon/dashboards](../../charts/tenon/dashboards) in Grafana, and give [charts/tenon/alerts.yaml](../../charts/tenon/alerts.yaml) to
-Prometheus as a file of rules. Both are written from ` + "`charts/monitoring`" + `. Tests hold every query to the [metrics](metrics.md) that there are, let a real Prometheus answer each, and have each alert fire. No
+Prometheus as a file of rules. Both are written from ` + "`charts/monitoring`" + `. Tests check that every query uses existing [metrics](metrics.md), run each on a real Prometheus, and make each alert fire. No
 test opens the dashboards in Grafana.
 
-Every query holds for the bounded number of series: a large cluster's metrics lose labels, the names of single objects first. A panel then shows fewer lines, and alerts
+Every query works with the bounded number of series: a large cluster's metrics lose labels, the names of single objects first. A panel then shows fewer lines, and alerts
 that name a pool or class by ` + "`name`" + ` fire without saying which. ` + "`--metrics-series`" + ` [raises the bound](metrics.md#how-many-series-there-are).
 
 Metrics have Karpenter's names, so dashboards and alerts that were written for Karpenter work, too.
 
 ## Dashboards
 
-Prices are in the currency of the price list, which for AWS is the dollar of the United States. *Pool* chooses pools, in the panels that tell of pools.
+Prices are in the currency of the price list, which for AWS is the dollar of the United States. *Pool* selects pools, in panels about pools.
 `
 
 const pageAlerts = `
 ## Alerts
 
-Each alert needs an action. The alert has a summary, the cause, the remedy, and a link to its section here. *Critical* means now: pods wait, or machines are paid for in
-vain. *Warning* means today. Thresholds are in the rules: copy a rule and change it, if yours are different.
+Each alert needs an action. The alert has a summary, the cause, the remedy, and a link to its section here. *Critical* means now: pods wait, or machines cost money
+without use. *Warning* means today. Thresholds are in the rules: copy a rule and change it, if yours are different.
 `
