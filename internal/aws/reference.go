@@ -52,7 +52,7 @@ func keys() []reference.Key {
 		label(awsv1.LabelPlacementGroupPartition, "partition of the placement group"),
 
 		note(awsv1.AnnotationNodeClassHash, "classes, claims", "hash of the class; drift is where class and claim differ"),
-		note(awsv1.AnnotationNodeClassHashVersion, "classes, claims", "how that hash was made; with another version claims are stamped anew, and do not drift"),
+		note(awsv1.AnnotationNodeClassHashVersion, "classes, claims", "version of the way in which the hash is computed; if it differs, Tenon writes the hashes of claims anew, and the claims do not drift"),
 		note(awsv1.AnnotationInstanceProfileName, "claims", "the instance profile that the machine was started with"),
 		note(awsv1.AnnotationTagged, "claims", "`true`: the machine has the tags that name claim and node"),
 		note(awsv1.AnnotationClusterNameTagged, "claims", "`true`: the machine has the tag `eks:eks-cluster-name`"),

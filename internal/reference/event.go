@@ -23,21 +23,21 @@ func Events() []Event {
 	return []Event{
 		{"FailedScheduling", true, "Pod", "Failed to schedule pod, WHY", "the text says for each pool why it does not help, and the smallest change that would ([by symptom](../operating.md#a-pod-stays-pending))"},
 		{"Nominated", false, "Pod", "Pod should schedule on: nodeclaim/NAME, node/NAME", "the scheduler binds the pod when the node is there"},
-		{"ContradictingAnnotations", true, "Pod", "cluster-autoscaler.kubernetes.io/safe-to-evict says that the pod may be evicted, and karpenter.sh/do-not-disrupt that it may not: it is not evicted", "take one of the two annotations away"},
+		{"ContradictingAnnotations", true, "Pod", "cluster-autoscaler.kubernetes.io/safe-to-evict says that the pod may be evicted, and karpenter.sh/do-not-disrupt that it may not: it is not evicted", "remove one of the two annotations"},
 		{"InvalidDoNotDisruptAnnotation", true, "Pod", "Invalid karpenter.sh/do-not-disrupt annotation: WHY, ignoring annotation", "write `true` or a duration"},
 		{"DoNotDisruptUntil", false, "Pod", "The karpenter.sh/do-not-disrupt grace period will elapse at TIME", "the node may be disrupted then"},
 		{"DoNotDisruptGracePeriodElapsed", false, "Pod", "The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable", "the node may be disrupted"},
 		{"Evicted", false, "Pod", "Evicted pod: WHY", "the pod's owner makes another"},
 		{"Disrupted", false, "Pod", "Deleting the pod to accommodate the terminationTime TIME of the node", "the pod's owner makes another"},
 		{"Surging", false, "Pod, Node, Deployment", "the pod waits for its replacement, or the Deployment makes one", "the pod is evicted when the other is Ready ([draining](draining.md))"},
-		{"SurgeNotPossible", true, "Pod, Node", "Evicting without another pod in its place: WHY", "mend the cause that the text names"},
+		{"SurgeNotPossible", true, "Pod, Node", "Evicting without another pod in its place: WHY", "fix the cause that the text names"},
 
 		{"NoCompatibleInstanceTypes", true, "NodePool", "no instance type meets the requirements", "`tenon validate` names the requirement"},
 		{"LimitReached", true, "NodePool", "Pods wait for nodes that the limits forbid: WHY", "raise `spec.limits`"},
 		{"OutOfStock", true, "NodePool", "Pods wait for nodes that the cloud cannot give now; WHY", "allow more types, zones or capacity types"},
 		{"LaunchesRefused", true, "NodePool, EC2NodeClass", "the cloud's answer", "a permission, a quota, or the class; `tenon preflight`"},
 		{"LaunchesResumed", false, "NodePool", "NodeClaims are launched again, or wanted no more", "nothing"},
-		{"RolloutPaused", true, "NodePool", "why drifted nodes are not replaced", "mend the cause ([roll-outs](rollouts.md))"},
+		{"RolloutPaused", true, "NodePool", "why drifted nodes are not replaced", "fix the cause ([roll-outs](rollouts.md))"},
 		{"RolloutResumed", false, "NodePool", "Drifted nodes are replaced again", "nothing"},
 		{"NodeClassNotFound", true, "NodePool", "Failed resolving NodeClass NAME: WHY", "`nodeClassRef`"},
 		{"NodeClassTerminating", true, "NodePool", "Failed resolving NodeClass NAME: NodeClass is Terminating", "make another class, and name it in `nodeClassRef`"},
@@ -56,7 +56,7 @@ func Events() []Event {
 
 		{"DisruptionBlocked", false, "NodeClaim, Node, NodePool", "why the node is not disrupted", "[why is this node still here?](staying.md)"},
 		{"Unconsolidatable", false, "NodeClaim, Node", "why the node is not consolidated", "[why is this node still here?](staying.md)"},
-		{"DisruptionLaunching", false, "NodeClaim", "Launching NodeClaim: REASON", "a replacement boots; the other node goes after it"},
+		{"DisruptionLaunching", false, "NodeClaim", "Launching NodeClaim: REASON", "a replacement boots; the other node is removed after that"},
 		{"DisruptionWaitingReadiness", false, "NodeClaim", "Waiting on readiness to continue disruption", "the replacement boots"},
 		{"DisruptionTerminating", false, "NodeClaim, Node", "Disrupting NodeClaim: REASON, Disrupting Node: REASON", "the node is drained"},
 		{"ConsolidationApproved", false, "NodeClaim, Node, NodePool", "the score of the policy `Balanced`", "nothing"},
@@ -67,16 +67,16 @@ func Events() []Event {
 		{"NeverAllowsDisruption", true, "PodDisruptionBudget", "Can never allow a disruption: WHY", "loosen the budget, or add replicas"},
 
 		{"TriggeredScaleUp", false, "Pod", "pod triggered scale-up: [{GROUP NUMBER->NUMBER (max: NUMBER)}]", "a group in mode cas grows for the pod"},
-		{"NotTriggerScaleUp", false, "Pod", "pod didn't trigger scale-up: NUMBER WHY, NUMBER WHY", "for so many groups in mode cas this is why they do not grow; FailedScheduling beside it names each"},
+		{"NotTriggerScaleUp", false, "Pod", "pod didn't trigger scale-up: NUMBER WHY, NUMBER WHY", "says for how many groups in mode cas each reason applies; the event FailedScheduling names the groups"},
 		{"ScaleDown", false, "Node, ConfigMap", "The node is drained and removed: nothing needs it", "nothing"},
 		{"ScaleDownEmpty", false, "ConfigMap", "Node group NAME: Node NAME is removed: nothing needs it", "nothing"},
-		{"ScaleDownFailed", true, "Node", "the cloud's answer", "a permission; it is tried again"},
+		{"ScaleDownFailed", true, "Node", "the cloud's answer", "check the permission; Tenon tries again"},
 		{"PriorityConfigMapInvalid", true, "ConfigMap", "No priorities count: WHY", "correct the ConfigMap of the expander priority"},
-		{"PriorityConfigMapNotMatchedGroup", true, "ConfigMap", "No pattern matches group NAME, which grows only where no other group can", "add a pattern, if that is not meant"},
+		{"PriorityConfigMapNotMatchedGroup", true, "ConfigMap", "No pattern matches group NAME, which grows only where no other group can", "add a pattern, if that is not intended"},
 		{"PriorityConfigMapNoGroupMatched", true, "ConfigMap", "No pattern matches a group in mode cas, so no priorities count", "correct the patterns"},
 		{"ScaledUpGroup", false, "NodeGroup, ConfigMap", "The desired size is raised from NUMBER to NUMBER", "machines of the group join"},
 		{"FailedToScaleUpGroup", true, "NodeGroup, ConfigMap", "the cloud's answer", "a permission, or a limit of the group"},
-		{"ScaleUpFailed", true, "NodeGroup, ConfigMap", "The desired size is lowered from NUMBER to NUMBER, because instances do not come: WHY", "AWS's words in the text; pods get other nodes ([when instances do not come](node-groups.md#when-instances-do-not-come))"},
+		{"ScaleUpFailed", true, "NodeGroup, ConfigMap", "The desired size is lowered from NUMBER to NUMBER, because instances do not come: WHY", "read AWS's message in the text; pods get other nodes ([when instances do not come](node-groups.md#when-instances-do-not-come))"},
 		{"FailedToRevertScaleUp", true, "NodeGroup, ConfigMap", "the cloud's answer", "a permission"},
 		{"DeleteUnregistered", true, "NodeGroup, ConfigMap", "Instance ID is ended: it had no node within TIME", "find out why the machine did not join: role, image, network"},
 		{"DeleteUnregisteredFailed", true, "NodeGroup, ConfigMap", "the cloud's answer", "a permission"},
@@ -108,9 +108,9 @@ func EventsPage(events []Event) string {
 
 const eventsHead = `# Events
 
-Every event that Tenon publishes: ` + "`kubectl get events --all-namespaces --field-selector reason=REASON`" + ` shows those of one reason. Words in capitals stand for something else. [By symptom](../operating.md#by-symptom)
+Every event that Tenon publishes: ` + "`kubectl get events --all-namespaces --field-selector reason=REASON`" + ` shows those of one reason. Words in capitals are placeholders. [By symptom](../operating.md#by-symptom)
 begins with what you see.
 
-An event is published once in two minutes, or in the time of its kind, for the same object and reason. Of many pods with one owner only some get an event of their own;
+For the same object and reason, an event is published at most once in two minutes, or in the period of its kind. Of many pods with one owner only some get their own event;
 [what is bounded](metrics.md#events) says how many. ` + "`--disable-cluster-state-observability`" + ` leaves out the events about conditions and finalizers.
 `

@@ -19,7 +19,7 @@ import (
 	"tenon/internal/surge"
 )
 
-// KeyKind is what a key is the key of.
+// KeyKind says what kind of entry a key belongs to, such as a label.
 type KeyKind string
 
 // Kinds, in the order of the page's sections.
@@ -36,7 +36,7 @@ const (
 type Key struct {
 	Kind KeyKind
 	Name string
-	// On are the objects that have it, By is who writes it.
+	// On are the objects that have it, By is its writer.
 	On, By  string
 	Meaning string
 }
@@ -46,7 +46,7 @@ const (
 	byYou   = "you"
 )
 
-// Keys are those of every cloud.
+// Keys are the keys that Tenon has with every cloud.
 func Keys() []Key {
 	onClaims := func(name, meaning string) Key { return Key{Annotation, name, "claims", byTenon, meaning} }
 	onPools := func(name, meaning string) Key { return Key{Annotation, name, "pools", byYou, meaning} }
@@ -64,19 +64,19 @@ func Keys() []Key {
 		{Label, karpenterv1.LabelRegistered, "nodes", byTenon, "`true` when the machine has joined the cluster and has the labels and taints of its claim"},
 		{Label, karpenterv1.LabelInitialized, "nodes", byTenon, "`true` when the node is Ready, its startup taints are gone and its resources are there"},
 		{Label, karpenterv1.LabelDoNotSyncTaints, "nodes", "bootstrap", "`true`: the bootstrap has put the taints on the node, and Tenon adds none"},
-		{Label, karpenterv1.LabelExcludeFromBalancers, "nodes", byTenon, "the node is going away: load balancers send it nothing new"},
+		{Label, karpenterv1.LabelExcludeFromBalancers, "nodes", byTenon, "the node is being removed: load balancers send it no new connections"},
 
-		{Annotation, karpenterv1.AnnotationDoNotDisrupt, "pods, nodes, claims, a pool's template", byYou, "`true`, or a duration on a pod: no [disruption](disruption.md) that can wait takes the node or the node of the pod"},
-		{Annotation, podpolicy.AnnotationSafeToEvict, "pods", byYou, "`false`: the same as `karpenter.sh/do-not-disrupt: \"true\"`. Other values say nothing to Tenon"},
+		{Annotation, karpenterv1.AnnotationDoNotDisrupt, "pods, nodes, claims, a pool's template", byYou, "`true`, or a duration on a pod: no voluntary [disruption](disruption.md) removes the node, or the node of the pod"},
+		{Annotation, podpolicy.AnnotationSafeToEvict, "pods", byYou, "`false`: the same as `karpenter.sh/do-not-disrupt: \"true\"`. Tenon ignores other values"},
 		{Annotation, ingest.AnnotationScaleDownDisabled, "nodes", byYou, "`true`: the same as `karpenter.sh/do-not-disrupt: \"true\"`"},
 		{Annotation, surge.Annotation, "the pod template of a Deployment", byYou, "`true`: a [replacement](draining.md) has to be Ready before a pod goes"},
 		onPools(karpenterv1.AnnotationNodePrice, "what each node costs beyond its machine, in dollars an hour ([pools](pools.md))"),
 		onPools(karpenterv1.AnnotationPriceCeiling, "how many times the price of the cheapest machine a node may cost while that machine is out of stock ([pools](pools.md))"),
 		onPools(karpenterv1.AnnotationDriftAtLimit, "`DeleteFirst` or `Wait`: what happens to drifted nodes where limits leave no room for a replacement ([roll-outs](rollouts.md#pools-at-their-limit))"),
 		{Annotation, karpenterv1.AnnotationNodePoolHash, "pools, claims", byTenon, "hash of the template; drift is where pool and claim differ"},
-		{Annotation, karpenterv1.AnnotationNodePoolHashVersion, "pools, claims", byTenon, "how that hash was made; with another version claims are stamped anew, and do not drift"},
+		{Annotation, karpenterv1.AnnotationNodePoolHashVersion, "pools, claims", byTenon, "version of the way in which the hash is computed; if it differs, Tenon writes the hashes of claims anew, and the claims do not drift"},
 		kept(rolloutpace.Annotation, "state of the [roll-out](rollouts.md); removing it restarts the roll-out"),
-		kept(savings.Annotation, "what moves have [saved](rollouts.md#what-moves-save-and-caution); removing it starts anew"),
+		kept(savings.Annotation, "what moves have [saved](rollouts.md#what-moves-save-and-caution); removing it resets the record"),
 		onClaims(karpenterv1.AnnotationTerminationTimestamp, "when drain ends and pods are deleted, as RFC 3339"),
 		onClaims(karpenterv1.AnnotationMinValuesRelaxed, "`true`: fewer different types were left than `minValues` asks for"),
 		onClaims(karpenterv1.AnnotationPriceOverlayApplied, "`true`: a NodeOverlay changed the price"),
@@ -89,19 +89,19 @@ func Keys() []Key {
 		onClaims(ingest.AnnotationRearranged, "when disruptions brought pods to the node; such pods are not moved again for a while"),
 		{Annotation, surge.AnnotationFor, "pods", byTenon, "UID of the pod that this one replaces"},
 		{Annotation, tenonv1alpha1.AnnotationGroup, "nodes", byTenon, "name of the [node group](node-groups.md)"},
-		{Annotation, tenonv1alpha1.AnnotationJoined, "nodes", byTenon, "the node of a group has been Ready, or has had the time to become so"},
+		{Annotation, tenonv1alpha1.AnnotationJoined, "nodes", byTenon, "the node of a group has been Ready, or has had enough time to become Ready"},
 		{Annotation, tenonv1alpha1.AnnotationLastPodEvent, "nodes", byTenon, "when a pod last came to the node of a group or left it, as RFC 3339"},
 		{Annotation, tenonv1alpha1.AnnotationEnded, "nodes", byTenon, "the cloud was told to end the instance of a node of a group"},
 		{Annotation, tenonv1alpha1.AnnotationDelayed, "nodes", byTenon, "since when an annotation `delay-deletion.cluster-autoscaler.kubernetes.io/…` keeps the instance of a drained node of a group, as RFC 3339"},
-		{Annotation, tenonv1alpha1.AnnotationCordoned, "nodes", byTenon, "Tenon cordoned the node of a group because it goes, and uncordons it if it stays after all"},
-		{Annotation, departure.AnnotationDaemonEviction, "pods", byYou, "`true` or `false`: whether the pod of a DaemonSet is evicted from a node of a group in [mode `cas`](node-groups.md#mode-cas) that goes"},
+		{Annotation, tenonv1alpha1.AnnotationCordoned, "nodes", byTenon, "Tenon cordoned the node of a group in order to remove it, and uncordons it if it stays after all"},
+		{Annotation, departure.AnnotationDaemonEviction, "pods", byYou, "`true` or `false`: whether the pod of a DaemonSet is evicted when a node of a group in [mode `cas`](node-groups.md#mode-cas) is removed"},
 		{Annotation, karpenterv1.AnnotationBufferFakePod, "pods of plans", byTenon, "the pod stands for a part of a [buffer](buffers.md); the API server has no such pod"},
 		{Annotation, karpenterv1.AnnotationBufferName, "pods of plans", byTenon, "name of that buffer"},
 		{Annotation, karpenterv1.AnnotationBufferNamespace, "pods of plans", byTenon, "namespace of that buffer"},
 		{Annotation, publication.AnnotationAt, "ConfigMap `tenon-market`", byTenon, "when prices and stock were written, as RFC 3339"},
 
-		{Taint, karpenterv1.TaintDisrupted().Key, "nodes", byTenon, "`NoSchedule`: the node is about to be disrupted, or is going away"},
-		{Taint, karpenterv1.TaintUnregistered().Key, "nodes", "bootstrap", "`NoExecute` until the node is registered; Tenon takes it off"},
+		{Taint, karpenterv1.TaintDisrupted().Key, "nodes", byTenon, "`NoSchedule`: the node is about to be disrupted, or is being removed"},
+		{Taint, karpenterv1.TaintUnregistered().Key, "nodes", "bootstrap", "`NoExecute` until the node is registered; Tenon removes it"},
 
 		{Finalizer, karpenterv1.FinalizerTermination, "nodes, claims", byTenon, "the object stays until the node is drained and the instance is gone"},
 
@@ -109,7 +109,7 @@ func Keys() []Key {
 	}
 }
 
-// Labels are what is known of labels, with what a cloud adds.
+// Labels are the rules about labels, with those that a cloud adds.
 func Labels(cloud label.Data) label.Rules { return label.Join(karpenterv1.Labels(), cloud) }
 
 // LabelsPage is the page docs/reference/labels.md, with what a cloud adds. Aliases are other names of labels.
@@ -133,12 +133,12 @@ func LabelsPage(keys []Key, aliases map[string]string) string {
 const labelsHead = `# Labels, annotations, taints, finalizers
 
 Every key that Tenon reads or writes. Keys with ` + "`karpenter.sh` or `karpenter.k8s.aws`" + ` are Karpenter's and mean the same; those with ` + "`tenon.sh`" + ` are Tenon's own. You may
-select nodes by each label of the first table, in pods and in the requirements of pools, also where the pool does not name it. Labels of your own belong into ` + "`spec.template.metadata.labels`" + ` of a pool.
+select nodes by each label of the first table, in pods and in the requirements of pools, even if the pool does not name it. Your own labels belong in ` + "`spec.template.metadata.labels`" + ` of a pool.
 `
 
 func otherNames(aliases map[string]string) string {
 	var text strings.Builder
-	text.WriteString("\nOther names mean the same:\n\n| key | read as |\n| --- | --- |\n")
+	text.WriteString("\nThese names are read as others:\n\n| key | read as |\n| --- | --- |\n")
 	for _, alias := range order.Keys(aliases) {
 		fmt.Fprintf(&text, "| `%s` | `%s` |\n", alias, aliases[alias])
 	}

@@ -14,18 +14,18 @@ type claimMetrics struct {
 func newClaimMetrics(r *Register) claimMetrics {
 	return claimMetrics{
 		NodeclaimsCreatedTotal: r.Counter("nodeclaims_created_total",
-			"Claims that were created, by why they were.", "reason", "nodepool", "min_values_relaxed"),
+			"Claims that were created, by reason.", "reason", "nodepool", "min_values_relaxed"),
 		NodeclaimsTerminatedTotal: r.Counter("nodeclaims_terminated_total",
-			"Claims that are gone for good.", "nodepool", "capacity_type", "zone"),
+			"Claims that were removed from the API server.", "nodepool", "capacity_type", "zone"),
 		NodeclaimsDisruptedTotal: r.Counter("nodeclaims_disrupted_total",
-			"Claims that this controller decided to delete, by why it did.",
+			"Claims that this controller decided to delete, by reason.",
 			"reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"),
 		NodeclaimsInstanceTerminationDurationSeconds: r.Histogram("nodeclaims_instance_termination_duration_seconds",
 			"Time from asking the provider to end an instance until it is gone.", prometheus.ExponentialBuckets(1, 2, 11), "nodepool"),
 		NodeclaimsTerminationDurationSeconds: r.Histogram("nodeclaims_termination_duration_seconds",
 			"Time from a claim's deletion until it is gone.", prometheus.ExponentialBuckets(1, 2, 12), "nodepool"),
 		NodeclaimsUnhealthyDisruptedTotal: r.Counter("nodeclaims_unhealthy_disrupted_total",
-			"Claims that were deleted because their node was ill, by the condition that said so.",
+			"Claims that were deleted because their node was unhealthy, by the node's condition.",
 			"condition", "nodepool", "capacity_type", "image_id"),
 	}
 }

@@ -51,7 +51,7 @@ func makeConditions(r *Register, prefix string, buckets []float64, own []string)
 	with := func(labels ...string) []string { return append(labels, own...) }
 	return Conditions{
 		StatusConditionCount: r.Gauge(prefix+"status_condition_count",
-			"Conditions of objects that there are, each 1.", with("namespace", "name", "type", "status", "reason")...),
+			"Conditions of existing objects, each with the value 1.", with("namespace", "name", "type", "status", "reason")...),
 		StatusConditionCurrentStatusSeconds: r.Gauge(prefix+"status_condition_current_status_seconds",
 			"How long a condition has had its status.", with("namespace", "name", "type", "status", "reason")...),
 		StatusConditionTransitionsTotal: r.Counter(prefix+"status_condition_transitions_total",

@@ -12,7 +12,7 @@ type costMetrics struct {
 func newCostMetrics(r *Register) costMetrics {
 	return costMetrics{
 		CostPerHour: r.Gauge("cost_per_hour",
-			"What nodes cost an hour, by what that pays for: pods, daemons, idle. Not in Karpenter.", "nodepool", "capacity_type", "part"),
+			"What nodes cost an hour, divided among pods, daemons and idle room. Not in Karpenter.", "nodepool", "capacity_type", "part"),
 		CostPodsPerHour: r.Gauge("cost_pods_per_hour",
 			"The part of pods in what nodes cost an hour, without daemons. Not in Karpenter.", "namespace", "owner"),
 		CostSpentTotal: r.Counter("cost_spent_total",

@@ -23,7 +23,7 @@ func newSchedulerMetrics(r *Register) schedulerMetrics {
 		SchedulerUnfinishedWorkSeconds: r.Gauge("scheduler_unfinished_work_seconds",
 			"How long the running decision has taken so far.", "controller", "scheduling_id"),
 		SchedulerIgnoredPodsCount: r.Gauge("scheduler_ignored_pods_count",
-			"Pending pods that ask for what cannot be decided, and are left alone."),
+			"Pending pods that Tenon ignores, because they ask for something that it cannot decide about."),
 		SchedulerUnschedulablePodsCount: r.Gauge("scheduler_unschedulable_pods_count",
 			"Pods for which the last decision found no place.", "controller"),
 		SchedulerPendingPodsByEffectiveZoneCount: r.Gauge("scheduler_pending_pods_by_effective_zone_count",
@@ -62,9 +62,9 @@ func newDisruptionMetrics(r *Register) disruptionMetrics {
 		VoluntaryDisruptionEligibleNodes: r.Gauge("voluntary_disruption_eligible_nodes",
 			"Nodes that the last look found disruptable.", "reason"),
 		VoluntaryDisruptionConsolidationTimeoutsTotal: r.Counter("voluntary_disruption_consolidation_timeouts_total",
-			"Looks for consolidations that ended before all was seen.", "consolidation_type"),
+			"Searches for consolidations that ended before all nodes were considered.", "consolidation_type"),
 		VoluntaryDisruptionFailedValidationsTotal: r.Counter("voluntary_disruption_failed_validations_total",
-			"Nodes of planned disruptions that did not stand a second look.", "consolidation_type"),
+			"Nodes of planned disruptions that failed the second check.", "consolidation_type"),
 		VoluntaryDisruptionQueueFailuresTotal: r.Counter("voluntary_disruption_queue_failures_total",
 			"Disruptions that were begun and given up.", "decision", "reason", "consolidation_type"),
 		ConsolidationScore: r.Histogram("consolidation_score",
@@ -72,7 +72,7 @@ func newDisruptionMetrics(r *Register) disruptionMetrics {
 		ConsolidationMovesTotal: r.Counter("consolidation_moves_total",
 			"Consolidations that were weighed, by the verdict.", "decision", "nodepool", "policy"),
 		VoluntaryDisruptionCoverageAgeSeconds: r.Gauge("voluntary_disruption_coverage_age_seconds",
-			"How long ago the node was looked at that it was longest ago for: no node's verdict is older. Not in Karpenter."),
+			"Age of the oldest verdict about a node: every node has been evaluated since then. Not in Karpenter."),
 	}
 	// Alerts on an increase need the zero before it.
 	for _, kind := range []string{"multi", "single"} {

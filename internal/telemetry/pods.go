@@ -25,7 +25,7 @@ type podMetrics struct {
 func newPodMetrics(r *Register) podMetrics {
 	return podMetrics{
 		PodsState: r.Gauge("pods_state",
-			"One for each pod, with where it is and how it fares in its labels.",
+			"One series for each pod, with its place and its state as labels.",
 			"name", "namespace", "owner", "node", "scheduled", "nodepool", "zone", "arch", "capacity_type", "instance_type", "phase", "ready", "managed"),
 		PodsStartupDurationSeconds: r.Summary("pods_startup_duration_seconds",
 			"Time from a pod's creation until it is ready."),
@@ -44,7 +44,7 @@ func newPodMetrics(r *Register) podMetrics {
 		PodsProvisioningUnstartedTimeSeconds: r.Gauge("pods_provisioning_unstarted_time_seconds",
 			"Time since it was decided where a pod can go that is not ready yet.", "name", "namespace"),
 		PodsProvisioningSchedulingUndecidedTimeSeconds: r.Gauge("pods_provisioning_scheduling_undecided_time_seconds",
-			"Time since a pending pod was seen about which nothing is decided yet.", "name", "namespace"),
+			"Time since a pending pod was first seen, while nothing is decided about it.", "name", "namespace"),
 		PodsSchedulingDecisionDurationSeconds: r.Histogram("pods_scheduling_decision_duration_seconds",
 			"Time from seeing a pending pod until the first decision about it.", Durations()),
 		PodsEvictionRequestsTotal: r.Counter("pods_eviction_requests_total",

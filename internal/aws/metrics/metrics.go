@@ -38,7 +38,7 @@ func New(registry prometheus.Registerer) (*Metrics, []telemetry.Family, error) {
 		InterruptionInstanceStatusUnhealthyTotal: r.Counter("interruption_instance_status_unhealthy_total",
 			"Instances whose status became unhealthy, by what is wrong.", "category"),
 		CloudproviderInstanceLaunchFailuresTotal: r.Counter("cloudprovider_instance_launch_failures_total",
-			"Ways of a launch that did not lead to an instance, by why.", "zone", "zone_id", "capacity_type", "reason"),
+			"Offers of a launch that did not lead to an instance, by reason.", "zone", "zone_id", "capacity_type", "reason"),
 		CloudproviderInstanceTerminationFailuresTotal: r.Counter("cloudprovider_instance_termination_failures_total",
 			"Instances that could not be terminated when they should have been.", "zone", "zone_id"),
 		CloudproviderBatcherBatchTimeSeconds: r.Histogram("cloudprovider_batcher_batch_time_seconds",
