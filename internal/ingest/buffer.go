@@ -15,21 +15,21 @@ import (
 	"tenon/core/snapshot"
 )
 
-// mostBuffered bounds what one CapacityBuffer can ask for: a typing error in a manifest is not to
-// fill the memory, or the cloud.
+// mostBuffered bounds what one CapacityBuffer can ask for: a typing error in a manifest must not
+// fill the memory or buy thousands of nodes.
 const mostBuffered = 20_000
 
-// lowestPriority is that of pods that only stand for the room of a buffer.
+// lowestPriority is the priority of pods that only stand for the room of a buffer.
 const lowestPriority = math.MinInt32
 
 // Room is what a CapacityBuffer asks for.
 type Room struct {
-	// Template is what the pods would be like, and Pods for how many of them there is to be room.
+	// Template describes the pods, and Pods is the number for which there must be room.
 	Template *corev1.PodTemplateSpec
 	Pods     int32
 	// Source is the PodTemplate that the buffer names, nil if it names a workload.
 	Source *corev1.PodTemplate
-	// Reason and Problem are why nothing is known of it; empty if all is.
+	// Reason and Problem say why the request cannot be determined; empty if it can.
 	Reason, Problem string
 }
 
@@ -74,7 +74,7 @@ func (x *Index) Rooms() map[types.NamespacedName]Room {
 	return out
 }
 
-// unsupported is why a reference to a workload is not followed, empty if it is.
+// unsupported says why a reference to a workload is not followed; empty if it is followed.
 func unsupported(ref *autoscalingv1beta1.ScalableRef) string {
 	switch {
 	case ref.APIGroup != "" && ref.APIGroup != appsv1.GroupName:
@@ -85,7 +85,7 @@ func unsupported(ref *autoscalingv1beta1.ScalableRef) string {
 	return ""
 }
 
-// scalable is what pods of a workload are like, nil if it is not there, and how many it wants.
+// scalable returns the pod template of a workload, nil if the workload does not exist, and how many pods it wants.
 func (x *Index) scalable(namespace string, ref *autoscalingv1beta1.ScalableRef) (*corev1.PodTemplateSpec, int32) {
 	k := key{namespace, ref.Name}
 	switch ref.Kind {
@@ -106,7 +106,7 @@ func (x *Index) scalable(namespace string, ref *autoscalingv1beta1.ScalableRef) 
 }
 
 // wanted is for how many pods room is to be kept: the larger of the buffer's replicas and its share
-// of the workload's, and no more than its limits bear. With limits alone it is what these bear.
+// of the workload's, but no more than its limits allow. With limits alone it is the number that these allow.
 func wanted(b *autoscalingv1beta1.CapacityBuffer, replicas int32, template *corev1.PodTemplateSpec) int32 {
 	bears, limited := borne(b.Spec.Limits, template)
 	want, said := int64(0), false
@@ -126,7 +126,7 @@ func wanted(b *autoscalingv1beta1.CapacityBuffer, replicas int32, template *core
 	return int32(min(want, mostBuffered))
 }
 
-// borne is how many pods limits bear, false if they limit nothing that a pod requests.
+// borne is how many pods limits allow; false if they limit nothing that a pod requests.
 func borne(limits autoscalingv1beta1.Limits, template *corev1.PodTemplateSpec) (pods int64, limited bool) {
 	asks := requests(&corev1.Pod{Spec: template.Spec})
 	pods = math.MaxInt64

@@ -19,14 +19,14 @@ const (
 	annotationLocalVolumes = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 )
 
-// overdueAfter is how long after the end of its grace period a pod that is still there does not count any more. (As in Cluster
+// overdueAfter is how long after the end of its grace period a pod stops to keep its node, even if it still exists. (As in Cluster
 // Autoscaler.)
 const overdueAfter = 30 * time.Second
 
-// replicators are the kinds of controllers that Cluster Autoscaler knows to make pods anew.
+// replicators are the kinds of controllers of which Cluster Autoscaler knows that they replace evicted pods.
 var replicators = []string{"ReplicationController", "ReplicaSet", "StatefulSet", "Job"}
 
-// drainFacts are what Cluster Autoscaler's rules ask about a pod; nil if nothing of it gives them cause to hold its node.
+// drainFacts are the facts about a pod that Cluster Autoscaler's rules use; nil if none of them can keep the pod's node.
 func (t *Translator) drainFacts(pod *corev1.Pod) *snapshot.DrainFacts {
 	controller := metav1.GetControllerOfNoCopy(pod)
 	out := snapshot.DrainFacts{
@@ -50,8 +50,8 @@ func (t *Translator) drainFacts(pod *corev1.Pod) *snapshot.DrainFacts {
 	return &out
 }
 
-// controllerOf is what is known of a pod's ReplicaSet, the one kind of controller that is read: whether it is gone, and how many
-// replicas it should have where that may matter. Pods of other controllers are deleted with them.
+// controllerOf reads a pod's ReplicaSet, the only kind of controller that is read: whether it is gone, and how many replicas it
+// should have, if that matters. Pods of other controllers are deleted with their controllers.
 func (t *Translator) controllerOf(pod *corev1.Pod) (gone, counted bool, replicas int) {
 	ref := owner.Of(pod)
 	if t.options.OwnersUnread || t.options.Files || !ref.IsA("apps/v1", "ReplicaSet") {
@@ -71,7 +71,7 @@ func (t *Translator) controllerOf(pod *corev1.Pod) (gone, counted bool, replicas
 	return false, true, wanted
 }
 
-// hasLocalStorage reports whether the pod has a volume that is lost with its node, and that an annotation does not give up.
+// hasLocalStorage reports whether the pod has a volume that is lost with its node, and that no annotation declares expendable.
 func hasLocalStorage(pod *corev1.Pod) bool {
 	given := strings.Split(pod.Annotations[annotationLocalVolumes], ",")
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {

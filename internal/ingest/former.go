@@ -6,9 +6,9 @@ import (
 	"tenon/internal/owner"
 )
 
-// former is what ReplicaSets belonged to that are gone. The last pods of a set often outlive it, by
-// a moment or by their time to stop, and a watch of ReplicaSets may be ahead of that of pods: they
-// are pods of the same Deployment still.
+// former holds the owners of deleted ReplicaSets. The last pods of a set often outlive it, for
+// a moment or for their grace period, and the watch of ReplicaSets may be ahead of that of pods: they
+// still are pods of the same Deployment.
 type former struct {
 	parents map[owner.Ref]owner.Ref
 	order   []owner.Ref // the oldest first
@@ -17,7 +17,7 @@ type former struct {
 // mostFormer is how many are remembered. Their pods are gone soon.
 const mostFormer = 1000
 
-// note remembers what a set belonged to that is gone, or that another of its name has replaced.
+// note remembers the owner of a set that was deleted, or replaced by another of the same name.
 func (f *former) note(was, is *appsv1.ReplicaSet) {
 	if was == nil || is != nil && is.UID == was.UID {
 		return

@@ -40,7 +40,7 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 	}
 	pool.Consolidation = consolidationOf(g.Disrupts())
 	if pool.Rules() != nil && pool.Consolidation.After != nil {
-		pool.Consolidation.After = new(time.Duration) // its own times count
+		pool.Consolidation.After = new(time.Duration) // ScaleDown has the group's own times
 	}
 	if !t.mayShrink(g) {
 		pool.Consolidation.After = nil
@@ -63,8 +63,8 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 	return pool, &catalog.Catalog{Types: []catalog.Type{t.groupType(g, &pool)}}
 }
 
-// weightOf is the weight of the pool of a group with a priority: more than none for every priority, since groups without one
-// come after them. It has none if another expander goes before the priority.
+// weightOf is the weight of a group's pool: positive for every priority, because groups without one
+// come later. It is zero if another expander precedes the priority.
 func (t *Translator) weightOf(priority int64) int32 {
 	if chain := t.options.Settings.Expanders; len(chain) > 0 && !expand.ByPriority(chain) {
 		return 0
@@ -72,7 +72,7 @@ func (t *Translator) weightOf(priority int64) int32 {
 	return int32(min(max(priority, 0), math.MaxInt32-1)) + 1
 }
 
-// ScaleDown is how nodes of a group go in mode cas; nil in other modes.
+// ScaleDown returns the rules by which nodes of a group in mode cas are removed; nil in other modes.
 func (t *Translator) ScaleDown(g *tenonv1alpha1.NodeGroup) *snapshot.ScaleDown {
 	if g.Spec.Mode != tenonv1alpha1.ModeCAS || t.options.ScaleDown == nil {
 		return nil
@@ -103,8 +103,8 @@ func period(field *time.Duration, said string) {
 	}
 }
 
-// Rests is until when delays keep the nodes of a group in mode cas, of all groups that there are: those of Cluster Autoscaler
-// after a group has grown, a node was taken away, or that has failed. It is zero for other groups.
+// Rests is the time until which delays keep the nodes of a group in mode cas, given all existing groups: Cluster Autoscaler's
+// delays after a group has grown, a node was removed, or a removal has failed. It is zero for groups in other modes.
 func (t *Translator) Rests(g *tenonv1alpha1.NodeGroup, all []*tenonv1alpha1.NodeGroup) time.Time {
 	rules := t.ScaleDown(g)
 	if rules == nil {
@@ -131,7 +131,7 @@ func (t *Translator) Rests(g *tenonv1alpha1.NodeGroup, all []*tenonv1alpha1.Node
 	return out
 }
 
-// groupLabels are those of the template. Of what the cloud chooses from, a single value is no choice.
+// groupLabels are the labels of the template, and those of which the cloud has a single value to choose from.
 func (t *Translator) groupLabels(g *tenonv1alpha1.NodeGroup) map[string]string {
 	out := map[string]string{}
 	for key, value := range map[string][]string{corev1.LabelInstanceTypeStable: g.Status.InstanceTypes, corev1.LabelTopologyZone: g.Status.Zones} {
@@ -145,7 +145,7 @@ func (t *Translator) groupLabels(g *tenonv1alpha1.NodeGroup) map[string]string {
 	return out
 }
 
-// groupType is the one type of a group's catalogue. For people it is named by all that the cloud chooses from.
+// groupType is the only type of a group's catalogue. Its name lists all types that the cloud chooses from.
 func (t *Translator) groupType(g *tenonv1alpha1.NodeGroup, pool *snapshot.Pool) catalog.Type {
 	values, extra := map[string][]string{}, requirement.Set{}
 	for key, value := range pool.Labels {
@@ -179,7 +179,7 @@ func (t *Translator) groupType(g *tenonv1alpha1.NodeGroup, pool *snapshot.Pool) 
 // Autoscaler.)
 const InBackoff = "in backoff after failed scale-up"
 
-// groupUnready is why the group does not grow. A plan for files shows what observed groups would do.
+// groupUnready says why the group does not grow. A plan for files also grows groups in mode observe, to show what they would do.
 func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 	switch {
 	case g.DeletionTimestamp != nil:
@@ -208,7 +208,7 @@ func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 	return reason.Unready{}
 }
 
-// mayShrink reports whether nodes of the group may be disrupted. It may be unhealthy: nodes that nothing needs can go.
+// mayShrink reports whether nodes of the group may be disrupted. An unhealthy group may shrink too: its unneeded nodes can be removed.
 func (t *Translator) mayShrink(g *tenonv1alpha1.NodeGroup) bool {
 	managed := meta.IsStatusConditionTrue(g.Status.Conditions, tenonv1alpha1.ConditionGroupFound) && meta.IsStatusConditionTrue(g.Status.Conditions, tenonv1alpha1.ConditionSupported)
 	return g.DeletionTimestamp == nil && managed && (t.options.Files || !g.Observed() && g.Free())
@@ -223,7 +223,7 @@ func (t *Translator) AllowGroup(g *tenonv1alpha1.NodeGroup, total int, out *snap
 	t.Allow(&karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: snapshot.GroupPool(g.Name)}, Spec: karpenterv1.NodePoolSpec{Disruption: g.Disrupts()}}, total, out)
 }
 
-// foreign is why it is not known that no other autoscaler changes the group.
+// foreign says why it is not certain that no other autoscaler changes the group.
 func foreign(g *tenonv1alpha1.NodeGroup) string {
 	if c := meta.FindStatusCondition(g.Status.Conditions, tenonv1alpha1.ConditionForeignAutoscaler); c != nil {
 		return cmp.Or(c.Message, c.Reason)
@@ -240,8 +240,8 @@ func groupPrice(g *tenonv1alpha1.NodeGroup) (model.Money, bool) {
 	return price, err == nil
 }
 
-// Missing is how many instances of a group have no node yet, those included that the cloud has not launched yet. Members are
-// the nodes that have the group's annotation. A group that may not be changed has none of them, and a file may lack them.
+// Missing is how many instances of a group have no node yet, including those that the cloud has not launched yet. Members are
+// the nodes with the group's annotation. A group that may not be changed has no such nodes, and a file may lack them.
 func (t *Translator) Missing(g *tenonv1alpha1.NodeGroup, members int) int64 {
 	if g.Status.Size == nil || g.Status.Instances == nil {
 		return 0
@@ -251,14 +251,14 @@ func (t *Translator) Missing(g *tenonv1alpha1.NodeGroup, members int) int64 {
 		have = max(have, i.Ready+i.Unready)
 	}
 	asked := g.Status.Size.Desired
-	if i := g.Status.Instances; g.BackedOff() { // nothing more comes than what was launched
+	if i := g.Status.Instances; g.BackedOff() { // no further instances will come
 		asked = min(asked, i.Total-i.Leaving)
 	}
 	return max(asked-have, 0)
 }
 
-// Members counts the nodes that have the annotation of a group, by the group's pool. Instances that end are replaced by
-// the cloud, or are not asked for any more; those of nodes that are only about to leave still count.
+// Members counts the nodes with the annotation of a group, by the group's pool. Instances that are ending do not count, because the
+// cloud replaces them or the desired size no longer includes them; nodes that are only about to leave still count.
 func Members(nodes []snapshot.Node) map[string]int {
 	out := map[string]int{}
 	for i := range nodes {
@@ -271,7 +271,7 @@ func Members(nodes []snapshot.Node) map[string]int {
 	return out
 }
 
-// Underway are nodes for a number of instances of a group that have none yet. What they promise is what the group's next
+// Underway returns nodes that stand for a number of instances of a group without a node. They have what the group's next
 // node has.
 func (t *Translator) Underway(pool *snapshot.Pool, offers *catalog.Catalog, missing int64) []snapshot.Node {
 	if len(offers.Types) == 0 {

@@ -8,12 +8,12 @@ import (
 	"tenon/internal/surge"
 )
 
-// heirs are the living pods that were made to replace a pod before it goes, by that pod. It
-// wants no other place any more: its heir wants one, or has it.
+// heirs holds, for each pod, the running or pending pods that were made to replace it before it is
+// evicted. The pod needs no other place: its heir needs one, or has one.
 type heirs map[types.UID]map[key]*corev1.Pod
 
-// Replace notes that a pod is now like this. Either may be nil: one that is new was not,
-// and one that is gone is not.
+// Replace notes the change of a pod from one state to the next. The former is nil for a new pod, the
+// latter for a deleted one.
 func (x *Index) Replace(was, is *corev1.Pod) {
 	if replaced := replacedBy(was); replaced != "" {
 		if delete(x.heirs[replaced], keyOf(was)); len(x.heirs[replaced]) == 0 {
@@ -35,9 +35,9 @@ func replacedBy(pod *corev1.Pod) types.UID {
 	return surge.Replaces(pod)
 }
 
-// hasHeir reports whether there is another pod in place of this one. A pod says itself whose place
-// it takes, and is believed if the same Deployment made both. A ReplicaSet may be heard of later than
-// its pod; meanwhile the Deployment's template tells, which names the pod that is being replaced.
+// hasHeir reports whether another pod takes the place of this one. A pod names the pod whose place it
+// takes; that counts only if the same Deployment made both. The watches may show a ReplicaSet later than
+// its pod; until then the template of the Deployment counts, which names the pod that is being replaced.
 func (x *Index) hasHeir(pod *corev1.Pod) bool {
 	made := x.Workload(pod)
 	if !made.IsA("apps/v1", "Deployment") {
@@ -57,14 +57,14 @@ func (x *Index) replacing(deployment owner.Ref, pod *corev1.Pod) bool {
 	return known && surge.Asked(d, pod)
 }
 
-// fromUnheard reports whether a ReplicaSet of the other pod's namespace made a pod, and is unheard of.
+// fromUnheard reports whether a pod was made by a ReplicaSet in the other pod's namespace that no watch has shown yet.
 func (x *Index) fromUnheard(heir, pod *corev1.Pod) bool {
 	set := owner.Of(heir)
 	return set.IsA("apps/v1", "ReplicaSet") && namespaceOf(heir) == namespaceOf(pod) && !x.Heard(set)
 }
 
-// surges reports whether the pod will be replaced before it goes rather than evicted, so
-// that disruption budgets have no say.
+// surges reports whether the pod will be replaced before its node is removed instead of being evicted, so
+// that disruption budgets do not apply.
 func (t *Translator) surges(pod *corev1.Pod) bool {
 	if !surge.Wanted(pod) {
 		return false
@@ -73,7 +73,7 @@ func (t *Translator) surges(pod *corev1.Pod) bool {
 	return known && wanted == 1 && surge.Foreseeable(pod, t.index.made(pod))
 }
 
-// made is what makes a pod, as far as it is known.
+// made is the owner that makes a pod, as far as it is known.
 func (x *Index) made(pod *corev1.Pod) surge.Workload {
 	var w surge.Workload
 	var known bool

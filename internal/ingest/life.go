@@ -24,15 +24,15 @@ import (
 // replacements and on the nodes that take pods, and a pod that was moved is not moved again for a while.
 const AnnotationRearranged = "tenon.sh/rearranged"
 
-// AnnotationScaleDownDisabled is Cluster Autoscaler's. On a node the value "true" says what do-not-disrupt does.
+// AnnotationScaleDownDisabled is Cluster Autoscaler's. On a node the value "true" means the same as do-not-disrupt.
 const AnnotationScaleDownDisabled = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 
-// Life is what matters of a node, its claim, or both when it may be given up.
+// Life returns what decides whether a node may be disrupted, from the node, its claim, or both.
 func (t *Translator) Life(node *corev1.Node, claim *karpenterv1.NodeClaim) snapshot.Life {
 	return view{t: t, node: node, claim: claim}.life()
 }
 
-// life is what matters when the node may be given up.
+// life returns what decides whether the node may be disrupted.
 func (v view) life() snapshot.Life {
 	var out snapshot.Life
 	if v.node != nil {
@@ -67,10 +67,10 @@ func (v view) life() snapshot.Life {
 	return out
 }
 
-// alone enters what a node without a claim says, such as one of a group.
+// alone enters the state of a node without a claim, such as one of a group.
 func (v view) alone(out *snapshot.Life) {
 	if v.initialized() {
-		out.Quiet = born(v.node.CreationTimestamp) // a file says no more
+		out.Quiet = born(v.node.CreationTimestamp) // files have no later time
 	}
 	if v.group() == "" {
 		return
@@ -93,7 +93,7 @@ func (v view) alone(out *snapshot.Life) {
 	out.Terminating = deleted && (said[tenonv1alpha1.AnnotationEnded] != "" || !slices.Contains(v.node.Finalizers, karpenterv1.FinalizerTermination))
 }
 
-// unneeded is since when nothing needs a node, as a taint says; zero if none says it.
+// unneeded is since when a node has been unneeded, according to its taint; zero without the taint.
 func unneeded(node *corev1.Node) time.Time {
 	for _, t := range node.Spec.Taints {
 		if t.Key != tenonv1alpha1.TaintCandidate {
@@ -192,8 +192,8 @@ func (v view) condition(name string) (metav1.Condition, bool) {
 	return metav1.Condition{}, false
 }
 
-// quiet is since when no pod has come or gone. A claim in a file may say nothing of when
-// it was ready.
+// quiet is since when no pod has come or gone. A claim in a file may lack the time at which
+// it became ready.
 func (v view) quiet() time.Time {
 	if last := v.claim.Status.LastPodEventTime; !last.IsZero() {
 		return last.UTC()
@@ -215,13 +215,13 @@ func born(at metav1.Time) time.Time {
 	return at.UTC()
 }
 
-// unready nodes say that they are not well, or have stopped to say anything. A node in a
+// unready nodes report that they are not Ready, or have stopped reporting. A node in a
 // file may have no conditions.
 func (v view) unready() bool {
 	return !IsReady(v.node) && !(v.t.options.Files && len(v.node.Status.Conditions) == 0)
 }
 
-// IsReady reports whether a node says that it is well.
+// IsReady reports whether a node has the condition Ready.
 func IsReady(node *corev1.Node) bool {
 	for i := range node.Status.Conditions {
 		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
@@ -231,7 +231,7 @@ func IsReady(node *corev1.Node) bool {
 	return false
 }
 
-// consolidation is what the pool says about giving up nodes, but for what its budgets
+// consolidation returns the pool's settings for disruption, except what its budgets
 // allow now.
 func consolidation(pool *karpenterv1.NodePool) snapshot.Consolidation {
 	out := consolidationOf(pool.Spec.Disruption)
