@@ -16,7 +16,7 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// leaseFresh is for how long after its last renewal a Lease says that its holder is alive.
+// leaseFresh is how long after its last renewal a Lease proves that its holder runs.
 const leaseFresh = time.Minute
 
 // Reasons of the condition ForeignAutoscalerActive.
@@ -29,9 +29,9 @@ const (
 
 // foreign is what was seen of Cluster Autoscalers.
 type foreign struct {
-	err         error // they could not be looked for
+	err         error // why they could not be looked for
 	deployments []autoscaler
-	holder      string // who renews the Lease; empty if it is not renewed
+	holder      string // the holder that renews the Lease; empty if it is not renewed
 }
 
 // autoscaler is a Deployment of Cluster Autoscaler that is not scaled to 0.
@@ -42,7 +42,7 @@ type autoscaler struct {
 	all    bool
 }
 
-// lookForeign looks for Cluster Autoscalers. The Lease of one is not in the cache, which has those of nodes alone.
+// lookForeign looks for Cluster Autoscalers. It reads their Lease from the API server, because the cache has only the Leases of nodes.
 func (w watcher) lookForeign(ctx context.Context) (f foreign) {
 	var deployments appsv1.DeploymentList
 	if err := w.kit.Client.List(ctx, &deployments); err != nil {
@@ -81,8 +81,8 @@ func autoscalerOf(d *appsv1.Deployment) (autoscaler, bool) {
 	return a, true
 }
 
-// on is why a group may be changed by a Cluster Autoscaler, with a remedy; an empty reason if none does. A Lease counts where no
-// Deployment says which groups its holder has: it may run outside of the cluster, or be on its way out.
+// on says why a Cluster Autoscaler may change a group, with a remedy; the reason is empty if none does. A Lease counts if no
+// Deployment says which groups its holder has: the holder may run outside of the cluster, or be shutting down.
 func (f *foreign) on(group string) (reason, text string) {
 	for _, a := range f.deployments {
 		if a.all || a.groups[group] {
@@ -95,7 +95,7 @@ func (f *foreign) on(group string) (reason, text string) {
 	return "", ""
 }
 
-// tellActive enters into an object whether a Cluster Autoscaler is alive on its group.
+// tellActive writes into an object whether a Cluster Autoscaler runs that may change its group.
 func tellActive(o *tenonv1alpha1.NodeGroup, f *foreign, now time.Time) {
 	set := conditions.Read(o.Status.Conditions, condition.SubjectOf(o), now)
 	reason, text := f.on(o.Spec.GroupName)

@@ -17,7 +17,7 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// mark writes on the nodes of groups that may be changed to which group they belong, and takes that from all others.
+// mark annotates the nodes of groups that may be changed with the name of their group, and removes the annotation from all others.
 func (w watcher) mark(ctx context.Context, s *seen) error {
 	members := map[string]*tenonv1alpha1.NodeGroup{} // by provider ID
 	for i := range s.groups {
@@ -32,7 +32,7 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 	for _, id := range order.Keys(s.nodes) {
 		node := s.nodes[id]
 		if node.DeletionTimestamp != nil && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" {
-			continue // it is leaving, and its end has to know the group
+			continue // it is leaving, and the code that ends its instance needs the group
 		}
 		group, joined := "", ""
 		if o := members[id]; o != nil {
@@ -53,12 +53,12 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 	return errors.Join(wrong...)
 }
 
-// joined nodes have been Ready, or had the time to become so. Until then their taints are those of their start.
+// joined nodes have been Ready, or have had enough time to become Ready. Until then their taints are those of their start.
 func (w watcher) joined(node *corev1.Node, o *tenonv1alpha1.NodeGroup) bool {
 	return node.Annotations[tenonv1alpha1.AnnotationJoined] == "true" || ingest.IsReady(node) || w.kit.Clock.Since(node.CreationTimestamp.Time) >= o.Starts(cmp.Or(w.kit.Settings.MaxNodeStartupTime, usualTime))
 }
 
-// annotate sets an annotation, or takes it away if it is to be empty.
+// annotate sets an annotation, or removes it if the value is empty.
 func annotate(node *corev1.Node, key, value string) {
 	if value == "" {
 		delete(node.Annotations, key)
@@ -70,14 +70,14 @@ func annotate(node *corev1.Node, key, value string) {
 	node.Annotations[key] = value
 }
 
-// settling groups have other instances than they should have, or some without a Ready node.
+// settling groups do not have the desired number of instances, or have instances without a Ready node.
 func settling(o *tenonv1alpha1.NodeGroup) bool {
 	size, i := o.Status.Size, o.Status.Instances
 	return size != nil && i != nil && size.Desired != i.Ready
 }
 
-// tellForeign publishes that the size of a group that may be changed was changed elsewhere: what Tenon asks for is on the object at
-// once.
+// tellForeign publishes that another program or a person changed the size of a group that Tenon may change. The object has the sizes
+// that Tenon itself sets at once, so any other size is foreign.
 func (w watcher) tellForeign(o *tenonv1alpha1.NodeGroup, g *cloud.Group) {
 	if o.Observed() || o.Status.Size == nil || g.Missing || o.Status.Size.Desired == g.Desired {
 		return

@@ -1,7 +1,7 @@
 // Package nodegroup shows every group of instances that the cloud keeps at a size as a NodeGroup: its size, its
-// instances and their nodes, what a further node would be like, what it costs, and what is wrong with it, with a remedy.
-// Of groups that may be changed it writes on each node to which group it belongs, and it gives up what does not come: sizes
-// that the cloud has no instances for, and instances that do not become nodes.
+// instances and their nodes, the properties and price of its next node, and its problems, each with a remedy.
+// For groups that may be changed it annotates each node with its group, lowers sizes for which the cloud has no instances,
+// and ends instances that do not become nodes.
 //
 // It must not make a group grow.
 package nodegroup
@@ -24,13 +24,13 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// period is how often groups are looked at, and soon while instances come or go. The provider asks the cloud less often.
+// period is how often groups are looked at; soon applies while instances come or go. The provider asks the cloud less often.
 const (
 	period = 30 * time.Second
 	soon   = 10 * time.Second
 )
 
-// labelMade is on objects that were made here, which go when their group is gone.
+// labelMade is on objects that this controller made; it deletes them when their group is gone.
 const (
 	labelMade = "app.kubernetes.io/managed-by"
 	maker     = "tenon"
@@ -50,7 +50,7 @@ func New(kit reconcile.Kit, groups cloud.GroupReader) reconcile.Controller {
 // seen is what one look found.
 type seen struct {
 	groups  []cloud.Group
-	err     error // the cloud did not say which groups there are
+	err     error // why the cloud did not say which groups exist
 	foreign foreign
 	ranks   priorities
 	objects map[string]*tenonv1alpha1.NodeGroup
@@ -63,11 +63,11 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 	if err != nil {
 		return reconcile.Never, err
 	}
-	// 2. Without an answer of the cloud, say so on the objects that there are, and on those of named groups.
+	// 2. Without an answer of the cloud, say so on the existing objects, and on those of named groups.
 	if s.err != nil {
 		return w.tellUnread(ctx, &s)
 	}
-	// 3. Show each group. What goes wrong with one object does not keep the others.
+	// 3. Show each group. An error about one object does not affect the others.
 	again, wrong := reconcile.In(period), []error(nil)
 	shown := make([]*tenonv1alpha1.NodeGroup, len(s.groups))
 	for i := range s.groups {
@@ -84,12 +84,12 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 			}
 			told, shown[i] = o, o
 		})
-		if err == nil && result == reconcile.Never { // what follows is on the object
+		if err == nil && result == reconcile.Never { // the rest depends on the object's new status
 			err = w.maintain(ctx, told, g)
 		}
 		again, wrong = again.Sooner(result), append(wrong, err)
 	}
-	// 4. Write on nodes to which group they belong, let objects go whose groups are gone, and say what Cluster Autoscaler would.
+	// 4. Annotate nodes with their groups, delete objects whose groups are gone, and publish what Cluster Autoscaler would.
 	return again, errors.Join(append(wrong, w.mark(ctx, &s), w.collect(ctx, &s), w.publish(ctx, &s, shown))...)
 }
 
@@ -114,7 +114,7 @@ func (w watcher) look(ctx context.Context) (seen, error) {
 	return s, nil
 }
 
-// write makes the object of a group, if there is none, and changes its status.
+// write creates the object of a group if it does not exist, and updates its status.
 func (w watcher) write(ctx context.Context, s *seen, group string, change func(*tenonv1alpha1.NodeGroup)) (reconcile.Result, error) {
 	object, found := s.objects[tenonv1alpha1.ObjectName(group)]
 	if !found || object.Spec.GroupName != group {
@@ -126,7 +126,7 @@ func (w watcher) write(ctx context.Context, s *seen, group string, change func(*
 			Spec:       tenonv1alpha1.NodeGroupSpec{GroupName: group, Mode: tenonv1alpha1.ModeObserve},
 		}
 		if err := w.kit.Client.Create(ctx, object); apierrors.IsAlreadyExists(err) {
-			return reconcile.In(period), nil // the list was behind
+			return reconcile.In(period), nil // the cached list was out of date
 		} else if err != nil {
 			return reconcile.Never, fmt.Errorf("make node group %s: %w", object.Name, err)
 		}
@@ -168,7 +168,7 @@ func (w watcher) tellUnread(ctx context.Context, s *seen) (reconcile.Result, err
 	return again, errors.Join(wrong...)
 }
 
-// collect deletes objects that were made here and whose groups are gone; on others it says so.
+// collect deletes objects that this controller made and whose groups are gone; on other objects it sets a condition.
 func (w watcher) collect(ctx context.Context, s *seen) error {
 	known := map[string]bool{}
 	for i := range s.groups {

@@ -24,15 +24,15 @@ const (
 	eventNoneMatched       = "PriorityConfigMapNoGroupMatched"
 )
 
-// priorities are those of groups in mode cas by the expander priority. They are unread if they could not be looked up; then what is
-// on the objects stays.
+// priorities are the priorities that the expander priority gives to groups in mode cas. They are unread if the ConfigMap could not be
+// read; then the objects keep their priorities.
 type priorities struct {
 	unread bool
 	of     expand.Priorities
 }
 
-// lookPriorities reads the ConfigMap, if the expander priority is asked for and a group is in mode cas, and tells on it what is wrong
-// with it.
+// lookPriorities reads the ConfigMap if the expander priority is set and a group is in mode cas, and publishes events about its
+// mistakes.
 func (w watcher) lookPriorities(ctx context.Context, s *seen) priorities {
 	var names []string // of groups in the cloud
 	for _, o := range s.objects {
@@ -74,7 +74,7 @@ func (w watcher) tellUnmatched(stored *corev1.ConfigMap, read expand.Priorities,
 	}
 }
 
-// tellPriority enters the priority of a group.
+// tellPriority writes the priority of a group into its object.
 func tellPriority(o *tenonv1alpha1.NodeGroup, p *priorities) {
 	if p.unread {
 		return

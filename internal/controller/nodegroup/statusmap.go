@@ -16,8 +16,8 @@ import (
 	"tenon/internal/patch"
 )
 
-// publish writes the ConfigMap that tools know from Cluster Autoscaler, and its metrics, about the groups in mode cas that Tenon may
-// change; none if there are no such groups, or another autoscaler may write it.
+// publish writes Cluster Autoscaler's status ConfigMap and metrics about the groups in mode cas that Tenon may change. It writes
+// nothing if there are no such groups, or if another autoscaler may write the ConfigMap.
 func (w watcher) publish(ctx context.Context, s *seen, told []*tenonv1alpha1.NodeGroup) error {
 	var groups []clusterautoscaler.Facts
 	for _, o := range told {
@@ -78,7 +78,7 @@ func (w watcher) writeStatus(ctx context.Context, groups []clusterautoscaler.Fac
 	return patch.ConfigMap(ctx, w.kit, key, func(stored *corev1.ConfigMap) error {
 		var before *clusterautoscaler.Status
 		if text := stored.Data[clusterautoscaler.StatusKey]; text != "" {
-			before, _ = clusterautoscaler.ReadStatus(text) // what another program wrote says nothing
+			before, _ = clusterautoscaler.ReadStatus(text) // a text of another program is ignored
 		}
 		status := clusterautoscaler.NewStatus(groups, before, w.kit.Clock.Now())
 		text, err := status.Text()
@@ -120,7 +120,7 @@ func (w watcher) measure(groups []clusterautoscaler.Facts) {
 	}
 }
 
-// measureCluster sets those that are about all nodes, and about the delays of all groups.
+// measureCluster sets the metrics about all nodes, and about the delays of all groups.
 func (w watcher) measureCluster(s *seen, told []*tenonv1alpha1.NodeGroup) {
 	m, t := w.kit.Metrics, ingest.NewTranslator(ingest.NewIndex(), ingest.Options{ScaleDown: &w.kit.Settings.ScaleDown})
 	cores, bytes, going, candidates := 0.0, 0.0, 0, 0

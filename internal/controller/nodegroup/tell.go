@@ -17,7 +17,7 @@ import (
 	"tenon/internal/translate"
 )
 
-// conditions are those of a NodeGroup: it is ready if its group is there, can be managed, and is known.
+// conditions are the conditions of a NodeGroup. It is Ready if its group exists, can be managed, and its template is known.
 var conditions = condition.Kind{
 	Root:       condition.Ready,
 	Dependents: []string{tenonv1alpha1.ConditionGroupFound, tenonv1alpha1.ConditionSupported, tenonv1alpha1.ConditionTemplateKnown},
@@ -42,7 +42,7 @@ const (
 	missingAllowedPercent = 45
 )
 
-// tell enters into an object what is known of its group.
+// tell writes into an object what is known about its group.
 func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) {
 	if g.Missing {
 		o.Status.Instances, o.Status.Template, o.Status.Price = nil, nil, nil
@@ -70,7 +70,7 @@ func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.N
 	s.Conditions = set.List()
 }
 
-// tellMissing says that a group is not there.
+// tellMissing sets the conditions of a group that does not exist.
 func tellMissing(o *tenonv1alpha1.NodeGroup, message, remedy string, now time.Time) {
 	set := conditions.Read(o.Status.Conditions, condition.SubjectOf(o), now)
 	set.SetFalse(tenonv1alpha1.ConditionGroupFound, reasonNotFound, withRemedy(message, remedy))
@@ -90,7 +90,7 @@ func tellUnread(o *tenonv1alpha1.NodeGroup, err error, now time.Time) {
 
 func withRemedy(message, remedy string) string { return message + "; " + remedy }
 
-// of are the problems with an effect, as a reason, that of the first, and a text.
+// of returns the problems with an effect: the reason of the first, and a text about all.
 func of(g *cloud.Group, effects ...cloud.GroupEffect) (reason, text string) {
 	var texts []string
 	for _, p := range g.Problems {
@@ -112,7 +112,7 @@ func tellSupported(set *condition.Set, g *cloud.Group) {
 	set.SetTrueBecause(tenonv1alpha1.ConditionSupported, reasonSupported, "")
 }
 
-// tellTemplate: nodes that run show what a group is like, also where its settings leave it open.
+// tellTemplate sets the condition TemplateKnown. Running nodes show the template, even if the group's settings do not define it.
 func tellTemplate(set *condition.Set, g *cloud.Group, next *cloud.GroupTemplate, from []string) {
 	reason, text := of(g, cloud.Unknown)
 	switch {
@@ -144,7 +144,7 @@ func tellHealth(set *condition.Set, s *tenonv1alpha1.NodeGroupStatus) {
 	set.SetTrueBecause(tenonv1alpha1.ConditionHealthy, reasonHealthy, text)
 }
 
-// tellHindrances: what is unknown of the group's settings is one too where nodes show what the group is like.
+// tellHindrances sets the condition Unhindered. If nodes show the template, unknown settings count as hindrances too.
 func tellHindrances(set *condition.Set, g *cloud.Group, copied bool) {
 	effects := []cloud.GroupEffect{cloud.Hindered}
 	if copied {

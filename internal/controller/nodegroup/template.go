@@ -14,12 +14,12 @@ import (
 	"tenon/internal/ingest"
 )
 
-// settledAfter is how long a node has to be Ready to show what its group is like.
+// settledAfter is how long a node must have been Ready before the template is derived from it.
 const settledAfter = time.Minute
 
-// observed is what a further node of the group has at least: what the group's settings say or, if nodes of it run,
-// what all of these have in common. It names those nodes. Nodes of a group with several instance types show no more
-// than the settings say, since the next one may be of another type.
+// observed returns what the next node of the group has at least: what the group's settings say or, if the group has running nodes,
+// what all of these have in common. It also names those nodes. Nodes of a group with several instance types add nothing
+// to the settings, because the next node may be of another type.
 func observed(g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) (*cloud.GroupTemplate, []string) {
 	var from []*corev1.Node
 	for i := range g.Instances {
@@ -41,13 +41,13 @@ func observed(g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) (*cl
 	return &next, names
 }
 
-// oneOf leaves out nodes of types that the group does not launch any more.
+// oneOf leaves out nodes of types that the group no longer launches.
 func oneOf(g *cloud.Group, node *corev1.Node) bool {
 	name := node.Labels[corev1.LabelInstanceTypeStable]
 	return name == "" || len(g.Types) == 0 || slices.Contains(g.Types, name)
 }
 
-// settled nodes are Ready for a while, and stay.
+// settled nodes have been Ready for a while, and are not leaving.
 func settled(node *corev1.Node, now time.Time) bool {
 	if node.DeletionTimestamp != nil || node.Spec.Unschedulable || !ingest.IsReady(node) {
 		return false
@@ -63,14 +63,14 @@ func settled(node *corev1.Node, now time.Time) bool {
 	})
 }
 
-// passing are prefixes of taints that a node has for a while only: those of its condition, those with which it starts, and
-// those by which an autoscaler marks it.
+// passing are prefixes of temporary taints: those of a node's condition, startup taints, and the marks of
+// autoscalers.
 var passing = []string{
 	"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "startup-taint.cluster-autoscaler.kubernetes.io/", "ignore-taint.cluster-autoscaler.kubernetes.io/",
 	"status-taint.cluster-autoscaler.kubernetes.io/", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/", "ebs.csi.aws.com/agent-not-ready",
 }
 
-// taints are all that some node has: one that has none may have been untainted by hand.
+// taints are all taints that at least one node has, because a user may have removed them from the others.
 func taints(from []*corev1.Node) []model.Taint {
 	byKey := map[string]model.Taint{}
 	for _, node := range from {
@@ -87,7 +87,7 @@ func taints(from []*corev1.Node) []model.Taint {
 	return out
 }
 
-// personal are labels that each node has for itself.
+// personal are labels of which each node has its own value.
 var personal = []string{corev1.LabelHostname, "alpha.eksctl.io/instance-id", "topology.k8s.aws/zone-id"}
 
 // labels are those that all nodes have in common, without those of which the cloud chooses the value, and without those
@@ -103,7 +103,7 @@ func labels(from []*corev1.Node, g *cloud.Group) map[string]string {
 	return common
 }
 
-// amounts are the least that some node has, and of what the group declares at least that.
+// amounts are, for each resource, the smallest amount of any node, but at least the amount that the group declares.
 func amounts(from []*corev1.Node, g *cloud.Group) (capacity, allocatable model.Resources) {
 	for i, node := range from {
 		has, gives := ingest.Resources(node.Status.Capacity), ingest.Resources(node.Status.Allocatable)

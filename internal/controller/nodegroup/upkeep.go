@@ -20,7 +20,7 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// How long a group is left alone after instances did not come: longer each time, and as the first time again after a
+// How long a group does not grow after instances did not come: longer after each failure, and as after the first one again after a
 // while without a failure. (As in Cluster Autoscaler.)
 const (
 	firstBackoff   = 5 * time.Minute
@@ -34,7 +34,7 @@ const (
 	reasonTooLate   = "ProvisionTimeout"
 )
 
-// tellUpkeep enters what a group waits for: instances that have no node, since when, and whether instances do not come at all.
+// tellUpkeep writes into an object which instances have no node, since when, and whether further instances do not come.
 func (w watcher) tellUpkeep(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) {
 	if g.Missing {
 		return
@@ -56,7 +56,7 @@ func (w watcher) tellUpkeep(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes ma
 	o.Status.Conditions = set.List()
 }
 
-// unregistered are the instances without a node, each since when it was first seen so.
+// unregistered are the instances without a node, each with the time since which it has been seen without one.
 func unregistered(before []tenonv1alpha1.UnregisteredInstance, g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) []tenonv1alpha1.UnregisteredInstance {
 	var out []tenonv1alpha1.UnregisteredInstance
 	for i := range g.Instances {
@@ -74,8 +74,8 @@ func unregistered(before []tenonv1alpha1.UnregisteredInstance, g *cloud.Group, n
 	return out
 }
 
-// shortage is why instances that the group lacks do not come; no reason if none lacks, if they may still come, or if that
-// was counted already. Only what failed since the size was changed says something about it.
+// shortage says why missing instances of the group do not come. The reason is empty if none is missing, if they may still come, or
+// if the failure was counted already. Only failures since the last change of the size count.
 func (w watcher) shortage(o *tenonv1alpha1.NodeGroup, g *cloud.Group, now time.Time) (reason, message string) {
 	lacks, b := g.Desired-g.Alive(), o.Status.Backoff
 	if lacks <= 0 || b != nil && now.Before(b.Until.Time) {
@@ -108,8 +108,8 @@ func backOff(b *tenonv1alpha1.NodeGroupBackoff, now time.Time) *tenonv1alpha1.No
 	return out
 }
 
-// maintain gives up what does not come to a group that may be changed: the size is lowered to the instances that there are,
-// and instances that did not become nodes in time are ended. Both are on the object by then.
+// maintain lowers the size of a group that may be changed to the number of existing instances if no more come, and ends
+// instances that did not become nodes in time. The object records both before.
 func (w watcher) maintain(ctx context.Context, o *tenonv1alpha1.NodeGroup, g *cloud.Group) error {
 	if w.kit.Groups == nil || o == nil || o.Observed() || !o.Free() || g.Missing || o.Status.Size == nil {
 		return nil
@@ -144,7 +144,7 @@ func (w watcher) lower(ctx context.Context, o *tenonv1alpha1.NodeGroup, from, to
 	}
 	err := w.kit.Groups.Resize(ctx, o.Spec.GroupName, from, to)
 	if _, changed := errors.AsType[*cloud.GroupChanged](err); changed {
-		return nil // the next look sees what is different
+		return nil // the next reconciliation sees the change
 	}
 	if err != nil {
 		nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "FailedToRevertScaleUp", err.Error(), string(o.UID)))
@@ -160,7 +160,7 @@ func (w watcher) lower(ctx context.Context, o *tenonv1alpha1.NodeGroup, from, to
 	return err
 }
 
-// backedBy is why a group is left alone; empty if it is not.
+// backedBy says why a group does not grow for a while; empty if it may grow.
 func backedBy(o *tenonv1alpha1.NodeGroup) string {
 	if c := meta.FindStatusCondition(o.Status.Conditions, tenonv1alpha1.ConditionBackedOff); c != nil && c.Status == metav1.ConditionTrue {
 		return c.Reason
