@@ -2,22 +2,22 @@ package clusterautoscaler
 
 import "strings"
 
-// Effect is what becomes of a setting.
+// Effect says what Tenon does with a setting.
 type Effect string
 
-// Effects, from the gravest.
+// Effects, the most serious first.
 const (
-	// Lost: nothing of Tenon does that. A person has to decide.
+	// Lost: Tenon has nothing that does this. The user has to decide.
 	Lost Effect = "lost"
-	// Changed: something of Tenon's does nearly that, or it is set at another place.
+	// Changed: Tenon does nearly the same, or has the setting in another place.
 	Changed Effect = "changed"
-	// Kept: it is carried over, and means the same.
+	// Kept: Tenon has the same setting, with the same meaning.
 	Kept Effect = "kept"
-	// Needless: Tenon works without it.
+	// Needless: Tenon does not need it.
 	Needless Effect = "needless"
 )
 
-// fate is what becomes of flags.
+// fate is the effect of a flag, and a text about it.
 type fate struct {
 	effect Effect
 	text   string
@@ -27,17 +27,18 @@ type fate struct {
 const (
 	byPrice     = "the cheapest way to place the pods decides, over pools and groups together"
 	forPools    = "for pools: "
-	noGroupSays = "no setting of a group says that"
-	pauses      = sameFlag + "; in mode native consolidateAfter counts for each node of a pool or group; no pause counts for all"
-	sameFlag    = "a flag of this name, which counts for groups in mode cas"
-	budgets     = sameFlag + "; in mode native spec.disruption.budgets of pools and NodeGroups, each its own"
-	ownLease    = "Tenon has a Lease of its own, karpenter-leader-election; --leader-election-name names another"
-	ownMetrics  = "Tenon serves /metrics and probes on ports of its own: the chart's controller.metrics and healthProbe"
-	everyPass   = "Tenon decides when something changes, and asks for all nodes of a decision at once"
+	noTotal     = "Tenon has no limit over all groups and pools; each pool has its own in spec.limits"
+	noGroupSays = "groups have no setting for it"
+	pauses      = sameFlag + "; in mode native consolidateAfter applies to each node of a pool or group, and no delay applies to all nodes"
+	sameFlag    = "a flag of this name, which applies to groups in mode cas"
+	budgets     = sameFlag + "; in mode native spec.disruption.budgets of each pool and NodeGroup"
+	ownLease    = "Tenon has its own Lease, karpenter-leader-election; --leader-election-name sets another name"
+	ownMetrics  = "Tenon serves /metrics and probes on its own ports: controller.metrics and healthProbe of the chart"
+	everyPass   = "Tenon decides when something changes, and requests all nodes of a decision at once"
 	ownProfile  = "--enable-profiling serves profiles, and 'tenon journal' and 'tenon replay' keep decisions"
 )
 
-// fates are those of flags by name. A name that ends in "*" stands for all that begin so.
+// fates are the fates of flags by name. A name that ends in "*" stands for all names with this beginning.
 var fates = map[string]fate{
 	"nodes":                     {Kept, "settings.nodes"},
 	"node-group-auto-discovery": {Kept, "settings.nodeGroupAutoDiscovery"},
@@ -48,22 +49,22 @@ var fates = map[string]fate{
 	"status-config-map-name":    {Changed, "each group has a NodeGroup object that says the same: kubectl get nodegroups"},
 
 	"expander":                         {Changed, sameFlag + ", and the same values but grpc; without it " + byPrice},
-	"grpc-expander-*":                  {Lost, "no other program is asked: " + byPrice},
+	"grpc-expander-*":                  {Lost, "Tenon asks no other program: " + byPrice},
 	"balance-similar-node-groups":      {Changed, sameFlag},
 	"balancing-*":                      {Changed, sameFlag},
 	"memory-difference-ratio":          {Changed, sameFlag},
 	"max-free-difference-ratio":        {Changed, sameFlag},
 	"max-allocatable-difference-ratio": {Changed, sameFlag},
 
-	"max-nodes-total":             {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
-	"cores-total":                 {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
-	"memory-total":                {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
-	"gpu-total":                   {Lost, "a limit over all groups and pools is not there; " + forPools + "spec.limits, each its own"},
-	"enforce-node-group-min-size": {Lost, "a group below its minimum is left to AWS, which brings it up itself"},
+	"max-nodes-total":             {Lost, noTotal},
+	"cores-total":                 {Lost, noTotal},
+	"memory-total":                {Lost, noTotal},
+	"gpu-total":                   {Lost, noTotal},
+	"enforce-node-group-min-size": {Lost, "AWS itself raises a group to its minimum"},
 	"scale-up-from-zero":          {Needless, "a group of size 0 grows when its next node is known: condition TemplateKnown"},
-	"max-node-provision-time":     {Changed, "a flag of this name, which counts for groups in every mode"},
-	"max-node-startup-time":       {Changed, "a flag of this name, which counts for groups in every mode"},
-	"*node-group-backoff*":        {Changed, "a group whose instances do not come rests for 5 minutes, doubling to 30; that is not set"},
+	"max-node-provision-time":     {Changed, "a flag of this name, which applies to groups in every mode"},
+	"max-node-startup-time":       {Changed, "a flag of this name, which applies to groups in every mode"},
+	"*node-group-backoff*":        {Changed, "a group whose instances do not come does not grow for 5 minutes, then 10, up to 30; no setting changes this"},
 
 	"scale-down-unneeded-time":                {Changed, sameFlag + "; in mode native spec.disruption.consolidateAfter of the NodeGroup, or the tag scaledownunneededtime"},
 	"scale-down-unready-time":                 {Changed, sameFlag},
@@ -95,55 +96,55 @@ var fates = map[string]fate{
 	"dynamic-node-delete-delay-after-taint-*": {Needless, "a node that goes is looked at again after its taint was seen"},
 	"node-deletion-delay-timeout":             {Changed, sameFlag},
 	"node-deletion-*":                         {Needless, everyPass},
-	"ok-total-unready-count":                  {Changed, "a group is unhealthy with more than three nodes and more than 45 % not Ready; " + noGroupSays},
-	"max-total-unready-percentage":            {Changed, "a group is unhealthy with more than three nodes and more than 45 % not Ready; " + noGroupSays},
+	"ok-total-unready-count":                  {Changed, "a group is unhealthy if more than three nodes, and more than 45 % of its nodes, are not Ready; " + noGroupSays},
+	"max-total-unready-percentage":            {Changed, "a group is unhealthy if more than three nodes, and more than 45 % of its nodes, are not Ready; " + noGroupSays},
 	"force-delete-*":                          {Needless, "it has no effect on AWS"},
-	"aws-use-static-instance-list":            {Changed, "instance types are read from EC2, and a list is built in"},
+	"aws-use-static-instance-list":            {Changed, "Tenon reads instance types from EC2, and has a built-in list"},
 	"expendable-pods-priority-cutoff":         {Lost, "pods of every priority get nodes"},
 	"new-pod-scale-up-delay":                  {Changed, "settings.batchIdleDuration and batchMaxDuration say how long pods are gathered"},
 	"pending-pods-batching-timeout":           {Changed, "settings.batchIdleDuration and batchMaxDuration say how long pods are gathered"},
-	"bypassed-scheduler-names":                {Lost, "pods of every scheduler are looked at, once it has found no node for them"},
-	"allowed-scheduler-names":                 {Lost, "pods of every scheduler are looked at, once it has found no node for them"},
-	"startup-taint*":                          {Lost, "taints of a group's start do not count until its node is Ready; " + forPools + "spec.template.spec.startupTaints"},
-	"status-taint":                            {Lost, "every taint that a running node keeps counts"},
-	"ignore-taint":                            {Lost, "every taint that a running node keeps counts"},
+	"bypassed-scheduler-names":                {Lost, "Tenon considers the pods of every scheduler, once it has found no node for them"},
+	"allowed-scheduler-names":                 {Lost, "Tenon considers the pods of every scheduler, once it has found no node for them"},
+	"startup-taint*":                          {Lost, "the startup taints of a group's node do not count until it is Ready; " + forPools + "spec.template.spec.startupTaints"},
+	"status-taint":                            {Lost, "every taint of a Ready node counts"},
+	"ignore-taint":                            {Lost, "every taint of a Ready node counts"},
 	"enable-provisioning-requests":            {Lost, "ProvisioningRequests are not read"},
 	"provisioning-request-*":                  {Lost, "ProvisioningRequests are not read"},
 	"check-capacity-*":                        {Lost, "ProvisioningRequests are not read"},
 	"capacity-buffer-controller-enabled":      {Changed, "settings.featureGates.capacityBuffer"},
 	"capacity-buffer-pod-injection-enabled":   {Changed, "settings.featureGates.capacityBuffer"},
-	"capacity-buffer-pod-dry-run-enabled":     {Needless, "a buffer's pods are only reckoned with"},
+	"capacity-buffer-pod-dry-run-enabled":     {Needless, "Tenon never creates the pods of a buffer"},
 	"capacity-quotas-enabled":                 {Lost, "CapacityQuotas are not read"},
 	"scheduler-config-file":                   {Lost, "the default profile of the scheduler is assumed"},
 	"enable-dynamic-resource-allocation":      {Lost, "pods with resource claims get no nodes: settings.ignoreDRARequests"},
-	"enable-csi-node-aware-scheduling":        {Needless, "limits of volumes are always heeded"},
+	"enable-csi-node-aware-scheduling":        {Needless, "volume limits always count"},
 	"emit-per-nodegroup-metrics":              {Changed, "NodeGroup objects have the figures of each group"},
 	"cloud-provider":                          {Needless, "this build is for AWS"},
-	"cloud-config":                            {Lost, "no file of a cloud's settings is read"},
-	"namespace":                               {Needless, "Tenon is where its release is installed"},
+	"cloud-config":                            {Lost, "Tenon reads no file with settings of a cloud"},
+	"namespace":                               {Needless, "Tenon uses the namespace of its Helm release"},
 	"regional":                                {Needless, "it has no effect on AWS"},
 	"kubernetes":                              {Needless, "Tenon uses its ServiceAccount"},
 	"kubeconfig":                              {Needless, "Tenon uses its ServiceAccount"},
-	"kube-api-content-type":                   {Needless, "Tenon chooses that itself"},
-	"user-agent":                              {Needless, "Tenon names itself"},
+	"kube-api-content-type":                   {Needless, "Tenon chooses the content type itself"},
+	"user-agent":                              {Needless, "Tenon sets its own user agent"},
 	"address":                                 {Changed, ownMetrics},
 	"profiling":                               {Changed, ownProfile},
 	"debugging-snapshot-enabled":              {Changed, ownProfile},
-	"record-duplicated-events":                {Needless, "events of Kubernetes are counted"},
+	"record-duplicated-events":                {Needless, "Kubernetes counts repeated events"},
 	"leader-elect*":                           {Changed, ownLease},
 	"scan-interval":                           {Needless, everyPass},
 	"frequent-loops-enabled":                  {Needless, everyPass},
 	"parallel-scale-up":                       {Needless, everyPass},
 	"salvo-scale-up*":                         {Needless, everyPass},
-	"max-inactivity":                          {Needless, "the probes of the chart tell whether Tenon works"},
-	"max-failing-time":                        {Needless, "the probes of the chart tell whether Tenon works"},
-	"max-startup-time":                        {Needless, "the probes of the chart tell whether Tenon works"},
+	"max-inactivity":                          {Needless, "the probes of the chart check whether Tenon works"},
+	"max-failing-time":                        {Needless, "the probes of the chart check whether Tenon works"},
+	"max-startup-time":                        {Needless, "the probes of the chart check whether Tenon works"},
 	"max-nodes-per-scaleup":                   {Needless, everyPass},
 	"max-binpacking-time":                     {Needless, everyPass},
 	"max-nodegroup-binpacking-duration":       {Needless, everyPass},
 	"estimator":                               {Needless, everyPass},
-	"feature-gates":                           {Changed, "Tenon has gates of its own: settings.featureGates"},
-	"v":                                       {Changed, "logLevel: debug says more than info"},
+	"feature-gates":                           {Changed, "Tenon has its own feature gates: settings.featureGates"},
+	"v":                                       {Changed, "logLevel: debug logs more than info"},
 	"vmodule":                                 {Needless, "logLevel says how much is logged"},
 	"logging-format":                          {Needless, "the log is JSON"},
 	"log*":                                    {Needless, "the log goes to standard output"},
@@ -157,18 +158,18 @@ var fates = map[string]fate{
 	"predicate-parallelism":                   {Needless, "decisions take milliseconds"},
 	"cluster-snapshot-parallelism":            {Needless, "decisions take milliseconds"},
 	"fastpath-binpacking-enabled":             {Needless, "decisions take milliseconds"},
-	"max-bulk-soft-taint-*":                   {Needless, "nodes that may go get no soft taint"},
-	"force-ds":                                {Needless, "pods of DaemonSets that a further node will have always count"},
-	"node-info-cache-expire-time":             {Needless, "what a further node is like is looked up every 20 minutes"},
+	"max-bulk-soft-taint-*":                   {Needless, "the number of soft taints is not bounded"},
+	"force-ds":                                {Needless, "pods of DaemonSets on the next node always count"},
+	"node-info-cache-expire-time":             {Needless, "the properties of the next node are looked up every 20 minutes"},
 	"enable-proactive-scaleup":                {Changed, "replicas that a workload announces count before their pods exist"},
-	"pod-injection-limit":                     {Needless, "replicas that a workload announces are counted, not made"},
+	"pod-injection-limit":                     {Needless, "replicas that a workload announces are counted without creating pods"},
 	"scale-from-unschedulable":                {Needless, "an unschedulable node counts as one that takes no pods"},
 	"max-node-skip-eval-time-tracker-enabled": {Needless, "all nodes are candidates"},
 	"node-removal-latency-tracking-enabled":   {Needless, "metrics say how long a drain takes"},
 	"enable-graceful-degradation":             {Needless, "decisions take milliseconds"},
 	"enable-inter-pod-affinity-hostname-*":    {Needless, "decisions take milliseconds"},
 	"scheduler-verbosity":                     {Needless, "logLevel says how much is logged"},
-	"scaleup-simulation-for-skipped-node-*":   {Needless, "'tenon explain' says why a group was not taken"},
+	"scaleup-simulation-for-skipped-node-*":   {Needless, "'tenon explain' says why a group was not chosen"},
 	"async-node-groups":                       {Needless, "it has no effect on AWS"},
 	"bulk-mig-instances-listing-enabled":      {Needless, "it has no effect on AWS"},
 	"gce-*":                                   {Needless, "it has no effect on AWS"},
@@ -180,7 +181,7 @@ var fates = map[string]fate{
 	"skip-log-headers":                        {Needless, "the log goes to standard output"},
 }
 
-// fateOf is what becomes of a flag. It is false for a flag that is not known.
+// fateOf returns the fate of a flag; false for an unknown flag.
 func fateOf(name string) (fate, bool) {
 	if f, known := fates[name]; known {
 		return f, true
