@@ -13,13 +13,13 @@ import (
 	"tenon/internal/settings"
 )
 
-// AnnotationDaemonEviction is Cluster Autoscaler's: whether a pod of a DaemonSet is evicted from a node that goes.
+// AnnotationDaemonEviction is Cluster Autoscaler's: whether a pod of a DaemonSet is evicted from a node that is removed.
 const AnnotationDaemonEviction = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
 
-// delayPrefix begins annotations by which other programs keep the instance of a node; it is Cluster Autoscaler's.
+// delayPrefix is Cluster Autoscaler's prefix of annotations by which other programs delay the end of a node's instance.
 const delayPrefix = "delay-deletion.cluster-autoscaler.kubernetes.io/"
 
-// ByAutoscaler reports whether a node goes by the rules of Cluster Autoscaler, those of its group in mode cas.
+// ByAutoscaler reports whether a node is removed by the rules of Cluster Autoscaler, because its group is in mode cas.
 func ByAutoscaler(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == tenonv1alpha1.TaintToBeDeleted })
 }
@@ -34,7 +34,7 @@ func Delayed(node *corev1.Node) bool {
 	return false
 }
 
-// Heed takes the rules of Cluster Autoscaler into account, if the node goes by them: which pods of DaemonSets are asked to leave.
+// Heed applies the rules of Cluster Autoscaler, if the node is removed by them: they say which pods of DaemonSets are evicted.
 func (d *Departure) Heed(rules settings.GroupDrain) {
 	if !ByAutoscaler(d.Node) {
 		return
@@ -61,7 +61,7 @@ func (d *Departure) Heed(rules settings.GroupDrain) {
 	}
 }
 
-// Grace is how many seconds a pod gets that is evicted; nil leaves it what it asks for.
+// Grace is the grace period of an evicted pod in seconds; nil means the pod's own.
 func (d *Departure) Grace(pod *corev1.Pod, rules settings.GroupDrain) *int64 {
 	most := int64(rules.MaxGraceSeconds)
 	if own := pod.Spec.TerminationGracePeriodSeconds; !ByAutoscaler(d.Node) || most == 0 || own == nil || *own <= most {

@@ -1,5 +1,5 @@
 // Package departure reads the facts about a node that leaves: its claim, its deadline, and its pods. The
-// controller that takes nodes down and the one that evicts pods read it in the same way, so that both
+// controller that removes nodes and the one that evicts pods use the same functions, so that both
 // decide on the same facts.
 //
 // It only reads; internal/drain decides.
@@ -24,8 +24,8 @@ import (
 	"tenon/internal/lookup"
 )
 
-// AnnotationEnds says on a claim when the cloud takes its machine away, as RFC 3339, where the cloud has
-// told. Unlike the deadline of a terminationGracePeriod, users did not choose it and cannot move it: it
+// AnnotationEnds says on a claim when the cloud takes its machine away, as RFC 3339, if the cloud has announced
+// it. Unlike the deadline of a terminationGracePeriod, users did not choose it and cannot move it: it
 // does not force pods out, but shortens waits.
 const AnnotationEnds = "tenon.sh/machine-ends"
 
@@ -34,13 +34,13 @@ type Departure struct {
 	Node *corev1.Node
 	// Claim is nil if there is none, or more than one.
 	Claim *karpenterv1.NodeClaim
-	// Ends is when the cloud takes the machine away; zero if it has not told.
+	// Ends is when the cloud takes the machine away; zero if it has not announced it.
 	Ends time.Time
 	// State is what the drain depends on.
 	State drain.State
 }
 
-// Read gathers what is known of a node that leaves.
+// Read gathers the facts about a leaving node.
 func Read(ctx context.Context, r client.Reader, node *corev1.Node, now time.Time) (Departure, error) {
 	d := Departure{Node: node, State: drain.State{Now: now}}
 	var err error
@@ -96,7 +96,7 @@ func (d Departure) since() time.Time {
 	return time.Time{}
 }
 
-// Reason is why the node leaves, as events and metrics say it. It is empty when that is not
+// Reason returns the reason for which the node leaves, as in events and metrics. It is empty if the reason is not
 // known.
 func (d Departure) Reason() string {
 	if d.Claim == nil {

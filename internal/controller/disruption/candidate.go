@@ -17,8 +17,8 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// markUnneeded writes on the nodes of groups in mode cas since when nothing needs them, and takes that from nodes that are needed
-// again. That is what the next evaluations, also those of another process, count from.
+// markUnneeded writes on the nodes of groups in mode cas since when they have been unneeded, and removes the mark from nodes that are
+// needed again. Later evaluations, including those of another process, count from that time.
 func (d *disruption) markUnneeded(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan) error {
 	prospects := make(map[string]*plan.Prospect, len(p.Prospects))
 	for i := range p.Prospects {
@@ -33,7 +33,7 @@ func (d *disruption) markUnneeded(ctx context.Context, s *snapshot.Snapshot, p *
 		n := &s.Nodes[i]
 		o := prospects[n.Name]
 		if o == nil || n.Leaving || n.Life.Underway != "" || o.Kind == plan.Chosen || o.Skipped() {
-			continue // what goes keeps its mark
+			continue // a node that is being removed keeps its mark
 		}
 		if marked, unneeded := !n.Life.Unneeded.IsZero(), ruled[n.Pool] && o.Unneeded; marked != unneeded {
 			wrong = append(wrong, d.mark(ctx, n.Name, unneeded))
@@ -42,7 +42,7 @@ func (d *disruption) markUnneeded(ctx context.Context, s *snapshot.Snapshot, p *
 	return errors.Join(wrong...)
 }
 
-// mark sets or takes the taint of a candidate. A write that others have overtaken is made after the next evaluation.
+// mark adds or removes the taint of a candidate. After a conflict, the next evaluation writes it again.
 func (d *disruption) mark(ctx context.Context, name string, unneeded bool) error {
 	var node corev1.Node
 	if err := d.kit.Client.Get(ctx, client.ObjectKey{Name: name}, &node); err != nil {

@@ -28,10 +28,10 @@ import (
 type look struct {
 	d      *disruption
 	state  *command.State
-	pods   map[types.UID]bool // that the decision knew; nil if it is forgotten
+	pods   map[types.UID]bool // that the decision knew; nil if they are no longer known
 	index  *ingest.Index
 	listed map[string]bool  // namespaces whose budgets are in the index
-	asked  map[string]int64 // how many nodes of each group may go by this look
+	asked  map[string]int64 // how many nodes of each group this look lets go
 }
 
 func (d *disruption) secondLook(s *command.State) *look {
@@ -74,7 +74,7 @@ func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, e
 	return disruptable.NewRules(k.state.Now, t.Budgets()).Unmet(node, known, plan.ToRemove()), nil
 }
 
-// groupObjects is why the group of a node may not lose it: others change the group now, or it is as small as it may be.
+// groupObjects says why the group of a node must keep it: another autoscaler may change the group now, or the group is at its minimum.
 func (k *look) groupObjects(l command.Leaver) reason.Cause {
 	if l.Claim != nil {
 		return reason.Cause{}

@@ -23,7 +23,7 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// tellBegin says what is about to be done: one line in the log, and events on the objects.
+// tellBegin announces a command: one line in the log, and events on the objects.
 func (d *disruption) tellBegin(ctx context.Context, s *start) {
 	r := &s.state.Record
 	nodes := make([]string, len(s.state.Leavers))
@@ -52,7 +52,7 @@ func (d *disruption) tellBegin(ctx context.Context, s *start) {
 	d.tellScores(s)
 }
 
-// replacements are what a line of the log says of them.
+// replacements are the replacements as a line of the log names them.
 func replacements(s *start) []map[string]string {
 	out := make([]map[string]string, len(s.plan.Replacements))
 	for i := range s.plan.Replacements {
@@ -115,7 +115,7 @@ func (d *disruption) policy(name string) string {
 	return removal.Policy(pool)
 }
 
-// tellWaiting tells of replacements that are not ready.
+// tellWaiting publishes events about replacements that are not ready.
 func (d *disruption) tellWaiting(s *command.State) {
 	for _, claim := range s.Replacements {
 		if claim == nil {
@@ -129,7 +129,7 @@ func (d *disruption) tellWaiting(s *command.State) {
 	}
 }
 
-// tellRemoved tells of a node whose claim has been deleted.
+// tellRemoved publishes events about a node whose claim has been deleted.
 func (d *disruption) tellRemoved(ctx context.Context, s *command.State, l command.Leaver) {
 	why := string(s.Record.Reason)
 	d.both(l, "DisruptionTerminating", "Disrupting Node: "+why, "Disrupting NodeClaim: "+why, why)
@@ -141,7 +141,7 @@ func (d *disruption) tellRemoved(ctx context.Context, s *command.State, l comman
 	reconcile.Log(ctx).V(1).Info("deleting disrupted nodeclaim", "NodeClaim", l.Member(), "Node", l.Name(), "command-id", s.Record.ID, "reason", why)
 }
 
-// tellObjections tells of nodes that have to stay, because something came up since the
+// tellObjections publishes events about nodes that have to stay, because something has changed since the
 // decision.
 func (d *disruption) tellObjections(ctx context.Context, s *command.State, objections map[string]reason.Cause) {
 	if len(objections) == 0 {
@@ -164,7 +164,7 @@ func (d *disruption) tellObjections(ctx context.Context, s *command.State, objec
 	}
 }
 
-// tellAbandoned tells of a command that is taken back.
+// tellAbandoned publishes events about a command that is taken back.
 func (d *disruption) tellAbandoned(ctx context.Context, s *command.State, why string) {
 	var nodes []string
 	missing := 0
@@ -220,7 +220,7 @@ func (d *disruption) countUnremovable(s *snapshot.Snapshot, prospects []plan.Pro
 	}
 }
 
-// unremovable is the name that Cluster Autoscaler has for a reason.
+// unremovable returns Cluster Autoscaler's name for a reason.
 func unremovable(code reason.Code) string {
 	switch code {
 	case reason.ScaleDownDisabledAnnotation, reason.ScaleDownUnreadyDisabled, reason.NotUnderutilized, reason.NotUnneededLongEnough,

@@ -49,7 +49,7 @@ func (l *loop) tellGrown(s *snapshot.Snapshot, p *plan.Plan, r *execute.Resized)
 	}
 }
 
-// tellTriggered tells a pod what a group in mode cas does for it, in the words of Cluster Autoscaler.
+// tellTriggered publishes on a pod that a group in mode cas grows for it, in Cluster Autoscaler's words.
 func (l *loop) tellTriggered(ref world.PodRef, r *execute.Resized) {
 	pod, found := l.o.World.Pod(ref.Namespace, ref.Name)
 	if r.Group.Spec.Mode != tenonv1alpha1.ModeCAS || !found || pod.UID != ref.UID {
@@ -61,7 +61,7 @@ func (l *loop) tellTriggered(ref world.PodRef, r *execute.Resized) {
 	l.kit.Events.Publish(e)
 }
 
-// recordResized puts into the journal what came of an increase.
+// recordResized records the outcome of an increase in the journal.
 func (l *loop) recordResized(number int64, r *execute.Resized) {
 	out := journal.Outcome{At: l.kit.Clock.Now(), Decision: number, Action: journal.ActionResize, Result: journal.Made, Why: r.Dropped.Text()}
 	if r.Group != nil {
@@ -85,8 +85,8 @@ func unfinished(resized []execute.Resized) (bool, error) {
 	return slices.ContainsFunc(resized, func(r execute.Resized) bool { return !r.Done() }), nil
 }
 
-// notTriggered says, in the form that tools for Cluster Autoscaler read, for how many groups in mode cas which reason kept them from
-// growing for a pod. It is false without such groups.
+// notTriggered counts the groups in mode cas that do not grow for a pod by reason, as a text in the form that tools for Cluster
+// Autoscaler read. It is false if there are no such groups.
 func notTriggered(s *snapshot.Snapshot, v *reason.Verdict) (string, bool) {
 	groups := map[string]bool{}
 	for i := range s.Pools {
@@ -107,7 +107,7 @@ func notTriggered(s *snapshot.Snapshot, v *reason.Verdict) (string, bool) {
 	return "pod didn't trigger scale-up: " + strings.Join(texts, ", "), len(texts) > 0
 }
 
-// groupReason is why a group did not grow, in the words that tools know where there are such.
+// groupReason says why a group did not grow, in Cluster Autoscaler's words if it has any for the reason.
 func groupReason(v *reason.PoolVerdict) string {
 	switch v.Reason.Code {
 	case reason.PoolNotReady, reason.PoolLimitsAwaited:

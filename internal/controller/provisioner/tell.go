@@ -22,7 +22,7 @@ import (
 	"tenon/internal/world"
 )
 
-// few is how many names a line of the log has.
+// few is the largest number of names in a line of the log.
 const few = 5
 
 // tell says what was decided: a few lines in the log however many pods there are, events
@@ -193,7 +193,7 @@ func (l *loop) tellExisting(s *snapshot.Snapshot, existing []plan.Placement) {
 	}
 }
 
-// nominations are many in a burst, and people do not read all of them.
+// nominations bounds the rate of these events, because a burst has many and people do not read all of them.
 var nominations = telemetry.Rate{PerSecond: 5, Burst: 10}
 
 // nominate tells a pod where it will go. Of a pod that no scheduler has looked at yet
@@ -209,7 +209,7 @@ func (l *loop) nominate(ref world.PodRef, target string) {
 	l.kit.Events.Publish(e)
 }
 
-// unwanted is how a pod begins that asked not to be on our nodes: it gets what it wants.
+// unwanted begins the message about a pod that excludes the nodes of pools: it is logged, and gets no event.
 const unwanted = "configured to not run on"
 
 func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan) {
@@ -218,7 +218,7 @@ func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 	for _, u := range p.Unplaced {
 		pod, found := l.o.World.Pod(s.Pods[u.Pod].Namespace, s.Pods[u.Pod].Name)
 		if !found || !ingest.IsJudged(pod) && s.Pods[u.Pod].Pending {
-			continue // the scheduler will have the first word
+			continue // the scheduler has not looked at the pod yet
 		}
 		text := reason.InCurrency(u.Verdict.Text(), l.currency)
 		if strings.HasPrefix(text, unwanted) {
@@ -277,7 +277,7 @@ func short(p *plan.Plan) map[string]string {
 	return out
 }
 
-// tellObstacles writes on the pools what their owners have to know.
+// tellObstacles writes into the conditions of pools what keeps pods waiting.
 func (l *loop) tellObstacles(ctx context.Context, o execute.Obstacles) {
 	l.warn(karpenterv1.ConditionLimitReached, o.Limits)
 	l.warn(karpenterv1.ConditionOutOfStock, o.Stock)
