@@ -13,16 +13,16 @@ import (
 	"tenon/core/snapshot"
 )
 
-// nodeRules are what a pod says about nodes.
+// nodeRules holds what a pod requires and prefers of nodes.
 type nodeRules struct {
 	selector  requirement.Set
 	terms     []requirement.Set
 	preferred []snapshot.WeightedTerm
 }
 
-// nodeRules translates node selector and node affinity. The error says, for a pod, why it
-// cannot be considered: "A node selector or required node-affinity term with matchFields
-// present, or any requirement failing the single-requirement check".
+// nodeRules translates node selector and node affinity. The error says why the pod cannot be
+// considered: "A node selector or required node-affinity term with matchFields present, or any
+// requirement failing the single-requirement check".
 func (t *Translator) nodeRules(spec *corev1.PodSpec) (nodeRules, error) {
 	words := &t.options.Vocabulary
 	out := nodeRules{selector: words.FromLabels(spec.NodeSelector)}
@@ -78,7 +78,7 @@ func (t *Translator) term(field string, expressions []corev1.NodeSelectorRequire
 	}
 	set, err := t.options.Vocabulary.Parse(entries...)
 	if err != nil {
-		// Pods that run and daemons are translated all the same: nothing matches this term.
+		// Running pods and daemons are translated nevertheless: nothing matches this term.
 		set = requirement.NewSet(requirement.New(entries[0].Key, requirement.In))
 	}
 	if len(problems) == 0 && err != nil {
@@ -87,8 +87,8 @@ func (t *Translator) term(field string, expressions []corev1.NodeSelectorRequire
 	return set, errors.Join(problems...)
 }
 
-// preferredTerms come heaviest first; of equal ones the first stays first. What a user
-// wrote wrongly in a preference is no reason to refuse the pod: the preference is dropped.
+// preferredTerms are sorted by weight, the heaviest first; equal ones keep their order. A malformed
+// preference is dropped: it is no reason to refuse the pod.
 func (t *Translator) preferredTerms(list []corev1.PreferredSchedulingTerm) []snapshot.WeightedTerm {
 	var out []snapshot.WeightedTerm
 	for _, p := range list {
@@ -111,7 +111,7 @@ func nodeEntries(expressions []corev1.NodeSelectorRequirement) []requirement.Ent
 	return out
 }
 
-// podRules are what a pod says about other pods.
+// podRules holds what a pod requires and prefers of other pods.
 type podRules struct {
 	affinity, antiAffinity                   []snapshot.AffinityTerm
 	preferredAffinity, preferredAntiAffinity []snapshot.WeightedAffinity
@@ -184,8 +184,8 @@ func (t *Translator) affinityTerm(pod *corev1.Pod, term *corev1.PodAffinityTerm)
 	}
 }
 
-// affinityNamespaces are the pod's own when the term names none, otherwise those that are
-// listed together with those that the namespace selector picks (all, if it is empty).
+// affinityNamespaces returns the pod's own namespace when the term names none, otherwise the listed
+// namespaces and those that the namespace selector matches (all, if it is empty).
 func (t *Translator) affinityNamespaces(pod *corev1.Pod, term *corev1.PodAffinityTerm) []string {
 	if len(term.Namespaces) == 0 && term.NamespaceSelector == nil {
 		return []string{namespaceOf(pod)}

@@ -7,10 +7,10 @@ import (
 	"tenon/internal/podpolicy"
 )
 
-// Movable reports whether the pod will be made again elsewhere when its node goes, and
-// nothing forbids to evict it: "reschedulable and disruptable and not fully blocked by a
-// PDB". A pod that is replaced before it goes is not evicted, and wants a place until the
-// other one is there.
+// Movable reports whether the pod will be created again elsewhere when its node is removed, and
+// nothing forbids its eviction: "reschedulable and disruptable and not fully blocked by a PDB". A
+// pod that is replaced before it leaves is not evicted; it needs a place until its replacement
+// exists.
 func (t *Translator) Movable(pod *corev1.Pod) bool {
 	if t.index.hasHeir(pod) {
 		return false

@@ -17,9 +17,8 @@ import (
 	"tenon/internal/owner"
 )
 
-// Build makes a snapshot of a whole set of objects. The order of the objects does not
-// matter. Objects that belong together must not contradict each other: of two with one
-// name the last counts.
+// Build makes a snapshot of a whole set of objects. The order of the objects does not matter. If
+// two objects of a kind have the same name, the later one counts.
 func Build(objects *Objects, options Options) *snapshot.Snapshot {
 	b := builder{
 		objects: objects,
@@ -79,7 +78,7 @@ type builder struct {
 	out     *snapshot.Snapshot
 
 	prices  map[string]Prices // by pool
-	leaving map[string]bool   // nodes by name; false for nodes that stay, also because a disruption will be taken back
+	leaving map[string]bool   // nodes by name; false for nodes that stay, also if a disruption of theirs will be cancelled
 }
 
 // byName sorts objects, so that the answer does not depend on the order of the input.
@@ -122,7 +121,7 @@ func (b *builder) storeCatalogs(offers []PoolOffers) {
 	if b.t.options.Overlays {
 		overlays = b.objects.Overlays
 	}
-	overlaid, _ := b.t.Overlay(overlays, offers) // what is refused is told where overlays are checked
+	overlaid, _ := b.t.Overlay(overlays, offers) // overlays that are refused are reported where overlays are checked
 	for i, found := range overlaid {
 		index, ok := stored[found]
 		if !ok {
@@ -154,7 +153,7 @@ func (b *builder) addUnderway() {
 	}
 }
 
-// noCatalog is what pools share that have nothing to choose from.
+// noCatalog is the catalogue of all pools that have nothing to choose from.
 var noCatalog catalog.Catalog
 
 func (b *builder) catalogOf(pool *karpenterv1.NodePool) (*catalog.Catalog, error) {
@@ -200,7 +199,7 @@ func (b *builder) addNodes() {
 	slices.SortFunc(b.out.Nodes, CompareNodes)
 }
 
-// CompareNodes is the order of nodes in a snapshot.
+// CompareNodes defines the order of nodes in a snapshot.
 func CompareNodes(a, b snapshot.Node) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Claim, b.Claim))
 }
@@ -230,8 +229,8 @@ func (b *builder) addPods() {
 	b.out.Templates = b.t.Templates()
 }
 
-// addReplicas adds the pods of workloads that have no Pod objects. A replica whose name
-// some other pod has already gets its workload's kind into the name.
+// addReplicas adds the pods of workloads that have no Pod objects. If another pod already has the
+// name of a replica, the replica's name includes the kind of its workload.
 func (b *builder) addReplicas(havePods populated) bool {
 	if !b.t.options.Files {
 		return false // a cluster's controllers make their pods themselves
@@ -257,9 +256,8 @@ func (b *builder) addReplicas(havePods populated) bool {
 	return true
 }
 
-// addRefused adds the pods that workloads of a cluster lack because a ResourceQuota has no room for them: its controllers
-// cannot make them, so that they are no objects and wait nowhere. They are called NAME-N by the first numbers that no pod
-// has.
+// addRefused adds the pods of a cluster's workloads for which a ResourceQuota has no room: the controllers cannot create
+// them, so they do not exist as objects. They are called NAME-N, with the first numbers that no pod has.
 func (b *builder) addRefused() bool {
 	if len(b.objects.Makers) == 0 {
 		return false
@@ -286,8 +284,8 @@ func (b *builder) addRefused() bool {
 	return found
 }
 
-// addPod leaves out pods that run on nodes which are not in the picture: nothing can be
-// decided about them, and no rule counts them.
+// addPod leaves out pods on nodes that are not in the snapshot: nothing can be decided about them,
+// and no rule counts them.
 func (b *builder) addPod(pod *corev1.Pod) {
 	leaving, known := b.leaving[pod.Spec.NodeName]
 	if pod.Spec.NodeName != "" && !known {

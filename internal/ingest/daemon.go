@@ -15,15 +15,15 @@ import (
 	"tenon/internal/owner"
 )
 
-// Daemon translates a DaemonSet. live is the pod of it that was made last, or nil: what
-// admission made of it says more than the template, but for the affinity, which pins each
-// pod to its node. The result is false for a DaemonSet that is left out of account.
+// Daemon translates a DaemonSet. live is its latest pod, or nil: after admission the pod says more
+// than the template, except about affinity, which pins each pod to its node. The result is false
+// for a DaemonSet that is ignored.
 func (t *Translator) Daemon(set *appsv1.DaemonSet, live *corev1.Pod) (snapshot.Daemon, bool) {
 	pod := t.daemonPod(set, live)
 	if usesDynamicResources(&pod.Spec) || set.DeletionTimestamp != nil {
 		return snapshot.Daemon{}, false
 	}
-	template, _ := t.describe(pod, nil) // what is refused to pods is not to daemons: they run wherever they match
+	template, _ := t.describe(pod, nil) // what makes a pod refused does not matter here: daemon pods run on every node that they match
 	template.Selector = joining(template.Selector)
 	for i, term := range template.Terms {
 		template.Terms[i] = joining(term)
@@ -31,9 +31,9 @@ func (t *Translator) Daemon(set *appsv1.DaemonSet, live *corev1.Pod) (snapshot.D
 	return snapshot.Daemon{Namespace: namespaceOf(set), Name: set.Name, Template: t.intern(template)}, true
 }
 
-// DaemonSetOf is the DaemonSet of which a pod may be the latest; none for all other pods. A
-// daemon pod is made for one node. One that is neither there nor pinned to it has not been made
-// by the DaemonSet controller.
+// DaemonSetOf is the DaemonSet of which a pod may be the latest; empty for all other pods. A daemon
+// pod is made for one node. A pod that neither runs on a node nor is pinned to one was not made by
+// the DaemonSet controller.
 func DaemonSetOf(pod *corev1.Pod) owner.Ref {
 	ref := owner.Of(pod)
 	if !ref.IsA("apps/v1", "DaemonSet") || pod.Spec.NodeName == "" && !isPinned(pod) {
@@ -42,7 +42,7 @@ func DaemonSetOf(pod *corev1.Pod) owner.Ref {
 	return ref
 }
 
-// isPinned reports whether every way to satisfy the required node affinity names nodes.
+// isPinned reports whether every term of the required node affinity names nodes.
 func isPinned(pod *corev1.Pod) bool {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
@@ -56,8 +56,8 @@ func isPinned(pod *corev1.Pod) bool {
 	})
 }
 
-// Newer reports whether a pod of a DaemonSet was made after another one, which may be none. Of two
-// of the same second the name decides.
+// Newer reports whether a pod of a DaemonSet was created after another one, which may be nil. If
+// both were created in the same second, the names are compared.
 func Newer(pod, than *corev1.Pod) bool {
 	if than == nil {
 		return true
@@ -77,7 +77,7 @@ func (t *Translator) daemonPod(set *appsv1.DaemonSet, live *corev1.Pod) *corev1.
 	return &pod
 }
 
-// podOf is a pod as the owner's controller would make it from a template.
+// podOf is a pod as the owner's controller would create it from a template.
 func podOf(owner metav1.Object, apiVersion, kind string, template *corev1.PodTemplateSpec) *corev1.Pod {
 	yes := true
 	pod := &corev1.Pod{Spec: template.Spec}
@@ -89,7 +89,7 @@ func podOf(owner metav1.Object, apiVersion, kind string, template *corev1.PodTem
 	return pod
 }
 
-// daemonTolerations are those that the DaemonSet controller adds to every pod.
+// daemonTolerations are the tolerations that the DaemonSet controller adds to every pod.
 func daemonTolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	exists := func(key string, effect corev1.TaintEffect) corev1.Toleration {
 		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: effect}
@@ -126,8 +126,8 @@ func withRequiredNodes(live, template *corev1.Affinity) *corev1.Affinity {
 	return out
 }
 
-// joining leaves out what a daemon asks of labels that every node of ours gets when it
-// joins: "so that DaemonSets selecting those labels are counted".
+// joining leaves out a daemon's requirements on labels that every node of ours gets when it joins:
+// "so that DaemonSets selecting those labels are counted".
 func joining(s requirement.Set) requirement.Set {
 	for _, label := range []string{karpenterv1.LabelRegistered, karpenterv1.LabelInitialized} {
 		if s.Has(label) && s.Get(label).Has("true") {

@@ -9,14 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fingerprint writes, one after the other, everything in a pod that its Template is made
-// of, so that two pods with the same bytes have the same Template. Looking 100,000 pods
-// up by these bytes is what makes ingesting them cheap: only the first of each kind is
-// translated. Every text and list is preceded by its length, so no two pods can write the
-// same bytes by accident.
+// fingerprint writes, one after the other, all fields of a pod that determine its Template, so that
+// two pods with the same bytes have the same Template. Looking 100,000 pods up by these bytes makes
+// ingesting them cheap: only the first pod of each kind is translated. Every text and list is
+// preceded by its length, so that two different pods never write the same bytes.
 //
-// Left out on purpose is what the caller handles by itself: claims (pods that have some
-// are always translated), resizes under way, and labels that no selector looks at.
+// It leaves out what the caller handles by itself: claims (pods with claims are always translated),
+// resizes under way, and labels that no selector looks at.
 type fingerprint struct {
 	bytes []byte
 	names []string // scratch for sorting keys
@@ -89,8 +88,8 @@ func (f *fingerprint) labels(m map[string]string, hidden func(string) bool) {
 	}
 }
 
-// owner writes what a person calls the owner. The Deployment of a ReplicaSet is found
-// with the help of the template hash, which may be among the hidden labels.
+// owner writes the name of the owner as users see it. The Deployment of a ReplicaSet is found with
+// the help of the template hash, which may be among the hidden labels.
 func (f *fingerprint) owner(ref *metav1.OwnerReference, labels map[string]string) {
 	f.optional(ref != nil)
 	if ref != nil {
@@ -132,8 +131,8 @@ func (f *fingerprint) resources(list corev1.ResourceList) {
 	}
 }
 
-// quantity writes a number where one is exact, since equal quantities may be written in
-// several ways, and the text otherwise.
+// quantity writes an exact number where possible, since equal quantities may be written in several
+// ways, and the text otherwise.
 func (f *fingerprint) quantity(q resource.Quantity) {
 	n := q.MilliValue()
 	exact := resource.NewMilliQuantity(n, resource.DecimalSI).Cmp(q) == 0
@@ -193,8 +192,8 @@ func (f *fingerprint) nodeAffinity(n *corev1.NodeAffinity) {
 	}
 }
 
-// nodeTerm writes fields too, but for a daemon pod's name of the node that it is pinned
-// to: that is where it is, not what it asks for.
+// nodeTerm writes the fields too, except the name of the node that a daemon pod is pinned to: it
+// says where the pod is, not what it asks for.
 func (f *fingerprint) nodeTerm(term *corev1.NodeSelectorTerm) {
 	f.nodeExpressions(term.MatchExpressions)
 	f.number(int64(len(term.MatchFields)))

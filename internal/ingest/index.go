@@ -18,8 +18,8 @@ import (
 	"tenon/internal/owner"
 )
 
-// Index holds the objects that pods and nodes refer to. It keeps the objects that it is
-// given and never changes them. One goroutine writes, and no other reads meanwhile.
+// Index holds the objects that pods and nodes refer to. It keeps the objects that it is given and
+// never changes them. One goroutine writes, and no other reads at the same time.
 type Index struct {
 	namespaces   map[string]map[string]string // labels by name
 	claims       map[key]*corev1.PersistentVolumeClaim
@@ -47,7 +47,7 @@ type key struct{ namespace, name string }
 
 func keyOf(o metav1.Object) key { return key{namespaceOf(o), o.GetName()} }
 
-// namespaceOf is where kubectl would put an object that does not say.
+// namespaceOf is the namespace into which kubectl would put an object that names none.
 func namespaceOf(o metav1.Object) string {
 	if ns := o.GetNamespace(); ns != "" {
 		return ns
@@ -106,8 +106,8 @@ func NewIndex() *Index {
 	}
 }
 
-// Put adds an object or replaces the one of the same name. It reports whether objects of
-// this kind are of interest.
+// Put adds an object or replaces the one of the same name. It reports whether the index holds
+// objects of this kind.
 func (x *Index) Put(object any) bool {
 	switch o := object.(type) {
 	case *corev1.Namespace:
@@ -159,7 +159,7 @@ func (x *Index) putWorkload(object any) bool {
 	return true
 }
 
-// Find is the object that Put last took of this kind and name, or nil. Of a namespace only
+// Find returns the object of this kind and name that Put received last, or nil. Of a namespace only
 // the labels are kept.
 func (x *Index) Find(object any) any {
 	switch o := object.(type) {
@@ -203,7 +203,7 @@ func (x *Index) Find(object any) any {
 	return nil
 }
 
-// found is a value of a map as an interface that is nil when there is none.
+// found returns a value of a map as an interface that is nil when the value is.
 func found[K comparable, V any](m map[K]V, k K) any {
 	if v, ok := m[k]; ok {
 		return v
@@ -211,7 +211,7 @@ func found[K comparable, V any](m map[K]V, k K) any {
 	return nil
 }
 
-// Remove takes an object away. Only its kind and name matter.
+// Remove removes an object. Only its kind and name matter.
 func (x *Index) Remove(object any) bool {
 	switch o := object.(type) {
 	case *corev1.Namespace:
@@ -270,7 +270,7 @@ func (x *Index) sawNamespace(name string) {
 	}
 }
 
-// namespacesMatching lists, sorted, the namespaces that a selector picks.
+// namespacesMatching lists, sorted, the namespaces that a selector matches.
 func (x *Index) namespacesMatching(s *metav1.LabelSelector) []string {
 	want := selector(s)
 	var out []string
@@ -289,8 +289,8 @@ func (x *Index) Heard(replicaSet owner.Ref) bool {
 	return known
 }
 
-// Wanted is how many pods a ReplicaSet makes at once; false if it is not known, or if
-// something, such as a quota, keeps it from making them.
+// Wanted is how many pods a ReplicaSet creates at once; false if the ReplicaSet is not known, or if
+// something, such as a quota, keeps it from creating them.
 func (x *Index) Wanted(replicaSet owner.Ref) (int, bool) {
 	set, known := named(x.replicaSets, "ReplicaSet", replicaSet)
 	if !known || set.DeletionTimestamp != nil || isHindered(set) {
@@ -314,7 +314,7 @@ func isHindered(set *appsv1.ReplicaSet) bool {
 	})
 }
 
-// named is the object that a reference names, of the apps group and of this kind.
+// named returns the object of the group apps and of this kind that a reference names.
 func named[T metav1.Object](objects map[key]T, kind string, ref owner.Ref) (T, bool) {
 	o, known := objects[key{ref.Namespace, ref.Name}]
 	if !known || owner.Is("apps/v1", kind, o) != ref {
@@ -324,8 +324,8 @@ func named[T metav1.Object](objects map[key]T, kind string, ref owner.Ref) (T, b
 	return o, true
 }
 
-// Workload is what a pod belongs to in the end: Deployments and CronJobs are found through
-// what they own. It is empty for a pod without an owner.
+// Workload is the top owner of a pod: Deployments and CronJobs are found through the objects that
+// they own. It is empty for a pod without an owner.
 func (x *Index) Workload(pod *corev1.Pod) owner.Ref {
 	direct := owner.Of(pod)
 	if above := x.Parent(direct); above != direct {
@@ -337,8 +337,8 @@ func (x *Index) Workload(pod *corev1.Pod) owner.Ref {
 	return direct
 }
 
-// Parent is what a ReplicaSet belongs to, or did while it was there: its Deployment, or the set
-// itself.
+// Parent is the Deployment that a ReplicaSet belongs to, also after the ReplicaSet was deleted, or
+// the ReplicaSet itself.
 func (x *Index) Parent(replicaSet owner.Ref) owner.Ref {
 	if set, known := named(x.replicaSets, "ReplicaSet", replicaSet); known {
 		return cmp.Or(owner.Of(set), replicaSet)
@@ -346,8 +346,8 @@ func (x *Index) Parent(replicaSet owner.Ref) owner.Ref {
 	return cmp.Or(x.former.parents[replicaSet], replicaSet)
 }
 
-// ownerText names the workload that a pod belongs to for people, such as "Deployment/web".
-// Without the ReplicaSet object, its name less the template hash is the Deployment's.
+// ownerText names the workload of a pod as users know it, such as "Deployment/web". Without the
+// ReplicaSet object, the Deployment's name is that of the ReplicaSet less the template hash.
 func (x *Index) ownerText(pod *corev1.Pod) string {
 	ref := x.Workload(pod)
 	if name, guessed := x.guess(pod); guessed {
@@ -359,7 +359,7 @@ func (x *Index) ownerText(pod *corev1.Pod) string {
 	return ref.Kind + "/" + ref.Name
 }
 
-// guess is the name of the Deployment of a pod whose ReplicaSet is not known.
+// guess derives the name of the Deployment of a pod whose ReplicaSet is not known.
 func (x *Index) guess(pod *corev1.Pod) (string, bool) {
 	ref := owner.Of(pod)
 	if _, known := x.replicaSets[key{ref.Namespace, ref.Name}]; known || !ref.IsA("apps/v1", "ReplicaSet") {
@@ -369,8 +369,8 @@ func (x *Index) guess(pod *corev1.Pod) (string, bool) {
 	return name, ok && name != ""
 }
 
-// priority is a pod's priority: its own where admission has filled it in, otherwise its
-// class's, otherwise the cluster's default.
+// priority is a pod's priority: its own if admission has filled it in, otherwise that of its class,
+// otherwise the cluster's default.
 func (x *Index) priority(spec *corev1.PodSpec) int32 {
 	if spec.Priority != nil {
 		return *spec.Priority

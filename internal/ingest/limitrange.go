@@ -25,7 +25,7 @@ func (t *Translator) admitted(pod *corev1.Pod) *corev1.Pod {
 	return out
 }
 
-// completed is list with what it lacks taken from more.
+// completed is list with missing resources added from more.
 func completed(list, more corev1.ResourceList) corev1.ResourceList {
 	out := list
 	for name, quantity := range more {
@@ -40,8 +40,8 @@ func completed(list, more corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// completePodLevel makes requests of the pod's own limits, unless the containers say what
-// they need together.
+// completePodLevel derives requests from the pod's own limits, unless the containers state their
+// total.
 func completePodLevel(pod *corev1.Pod) {
 	own := pod.Spec.Resources
 	if own == nil || len(own.Limits) == 0 {
@@ -64,10 +64,9 @@ func completePodLevel(pod *corev1.Pod) {
 	own.Requests = requests
 }
 
-// containerDefaults are the requests that a namespace gives to containers without: of a
-// LimitRange the default request, else the default limit, else the maximum or the
-// minimum, as the API server completes LimitRanges themselves. Of several LimitRanges the
-// first by name decides.
+// containerDefaults are the requests that a namespace gives to containers without requests: of a
+// LimitRange the default request, else the default limit, else the maximum or the minimum, as the
+// API server completes LimitRanges themselves. Of several LimitRanges the first by name decides.
 func (x *Index) containerDefaults(namespace string) corev1.ResourceList {
 	var out corev1.ResourceList
 	for _, limits := range x.limits.in(namespace) {

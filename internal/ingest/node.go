@@ -17,13 +17,12 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Node translates a node, its claim, or both together; either may be nil. prices are those of
-// their pool. The result is false when there is
-// nothing yet to decide about: a node of ours that has not told its provider ID or its
-// instance type, and has no claim.
+// Node translates a node, its claim, or both together; either may be nil. prices are those of their
+// pool. The result is false when nothing can be decided yet: for a node of ours that has no claim,
+// and not yet a provider ID or an instance type.
 //
-// The name is the Node's as soon as there is one, since pods refer to it, and the
-// claim's until then.
+// The name is that of the Node as soon as it exists, since pods refer to it, and that of the claim
+// until then.
 func (t *Translator) Node(node *corev1.Node, claim *karpenterv1.NodeClaim, prices Prices) (snapshot.Node, bool) {
 	if node != nil && !t.hasIdentity(node) {
 		node = nil
@@ -35,7 +34,7 @@ func (t *Translator) Node(node *corev1.Node, claim *karpenterv1.NodeClaim, price
 	return v.snapshot(), true
 }
 
-// hasIdentity tells nodes that can be taken for what they say: those of others always,
+// hasIdentity reports whether a node's own data can be relied on: always for nodes of others, for
 // ours once the provider ID is known and the instance type or the end of initialization.
 func (t *Translator) hasIdentity(node *corev1.Node) bool {
 	if t.options.Files || node.Labels[karpenterv1.LabelNodePool] == "" {
@@ -88,8 +87,8 @@ func (v view) snapshot() snapshot.Node {
 	return out
 }
 
-// bought is what was bought, which never changes: the claim knows it, and a kubelet can write the
-// labels of its own Node.
+// bought is the instance as it was bought, which never changes. The claim knows it; a kubelet can
+// write the labels of its own Node.
 func (v view) bought(label string, labels map[string]string) string {
 	if v.claim != nil && v.claim.Labels[label] != "" {
 		return v.claim.Labels[label]
@@ -115,13 +114,13 @@ func (v view) managed() bool {
 	return v.claim != nil || v.node.Labels[karpenterv1.LabelNodePool] != ""
 }
 
-// registered: "managed → Node exists and label equals true; unmanaged Nodes are always
-// both". Nodes in files may say nothing about it: then they are what they seem.
+// registered: "managed → Node exists and label equals true; unmanaged Nodes are always both". Nodes
+// in files may lack the label: then they count as registered.
 func (v view) registered() bool {
 	return v.node != nil && (!v.managed() || v.node.Labels[karpenterv1.LabelRegistered] == "true" || v.silent())
 }
 
-// initialized nodes of groups are those that have joined: nothing else says whether their taints are those of a start.
+// initialized nodes of groups are those that have joined: nothing else says whether their taints are startup taints.
 func (v view) initialized() bool {
 	if v.group() != "" {
 		return v.node.Annotations[tenonv1alpha1.AnnotationJoined] == "true"
@@ -139,8 +138,8 @@ func (v view) silent() bool {
 		!hasTaint(v.node.Spec.Taints, karpenterv1.TaintUnregistered())
 }
 
-// labels come "from the claim until registered, from the Node afterwards". What a claim
-// promises are its labels and every requirement with a single value.
+// labels come "from the claim until registered, from the Node afterwards". The labels of a claim
+// are those that it states and those of every requirement with a single value.
 func (v view) labels() map[string]string {
 	words := &v.t.options.Vocabulary
 	out := map[string]string{}
@@ -148,7 +147,7 @@ func (v view) labels() map[string]string {
 		for _, name := range order.Keys(v.node.Labels) {
 			out[name] = v.node.Labels[name]
 		}
-		for _, name := range order.Keys(v.node.Labels) { // older spellings serve where the newer is missing
+		for _, name := range order.Keys(v.node.Labels) { // the older name of a label counts where the newer is missing
 			if key := words.Key(name); key != name && out[key] == "" {
 				out[key] = words.Value(key, v.node.Labels[name])
 			}
@@ -164,7 +163,7 @@ func (v view) labels() map[string]string {
 	return out
 }
 
-// requirements of the claim. What cannot be read promises nothing.
+// requirements are those of the claim. An unreadable one is left out.
 func (v view) requirements() requirement.Set {
 	set, err := v.t.options.Vocabulary.Parse(poolEntries(v.claim.Spec.Requirements)...)
 	if err != nil {
@@ -182,7 +181,7 @@ func (v view) taints() []model.Taint {
 		list, startup = v.claim.Spec.Taints, v.claim.Spec.StartupTaints
 	}
 	if v.registered() || v.claim == nil {
-		// A candidate for deletion is as good a place as others, and no candidate any more once it is used.
+		// Cluster Autoscaler's candidate for deletion accepts pods like other nodes, and is no candidate any more once it is used.
 		list = slices.DeleteFunc(slices.Clone(v.node.Spec.Taints), func(t corev1.Taint) bool { return t.Key == tenonv1alpha1.TaintCandidate })
 	}
 	if v.initialized() {
@@ -191,7 +190,7 @@ func (v view) taints() []model.Taint {
 	return lasting(list, startup)
 }
 
-// leaving: the claim or the node is being deleted, the instance is terminating, or a
+// leaving reports that the claim or the node is being deleted, the instance is terminating, or a
 // disruption has begun, which is written on both.
 func (v view) leaving() bool {
 	if v.node != nil && (v.node.DeletionTimestamp != nil || hasTaint(v.node.Spec.Taints, karpenterv1.TaintDisrupted())) {
@@ -206,9 +205,9 @@ func (v view) leaving() bool {
 	})
 }
 
-// room is capacity and allocatable: "until initialized, Node values with any zero/missing
-// quantity replaced by the claim's status values; afterwards Node values only". A claim
-// that knows neither promises what the cheapest of its instance types has.
+// room is capacity and allocatable: "until initialized, Node values with any zero/missing quantity
+// replaced by the claim's status values; afterwards Node values only". If the claim has no such
+// values, those of the cheapest of its instance types count.
 func (v view) room() (capacity, allocatable model.Resources) {
 	if v.node != nil {
 		capacity, allocatable = resources(v.node.Status.Capacity), resources(v.node.Status.Allocatable)
@@ -235,8 +234,8 @@ func filledUp(r, from model.Resources) model.Resources {
 	return r
 }
 
-// expected is what will probably be launched for a claim, and at the very least what the
-// claim was made for.
+// expected is the room of the instance that will probably be launched for a claim; if no offering
+// is known, the requests of the claim.
 func (v view) expected() (capacity, allocatable model.Resources) {
 	if kind, offering := cheapest(v.prices.Offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); kind != nil {
 		return kind.FullCapacity(offering), kind.Allocatable(offering)
@@ -245,7 +244,8 @@ func (v view) expected() (capacity, allocatable model.Resources) {
 	return requests, requests
 }
 
-// most is the most of each resource that may be launched for the claim; nothing once it is known what was launched.
+// most is the most of each resource that may be launched for the claim; nothing once the launched instance is
+// known.
 func (v view) most() model.Resources {
 	var most model.Resources
 	if v.node != nil || v.prices.Offers == nil || !resources(v.claim.Status.Capacity).IsZero() {
@@ -257,8 +257,8 @@ func (v view) most() model.Resources {
 	return most
 }
 
-// price of an hour, with what the pool's nodes cost beyond their machines. Zero, which is not
-// known, for nodes that are not of a pool.
+// price is that of an hour, including what the pool's nodes cost beyond their machines. Zero means
+// unknown, as for nodes of no pool.
 func (v view) price(n *snapshot.Node) model.Money {
 	machine := v.machinePrice(n)
 	if machine == 0 {
@@ -279,7 +279,7 @@ func (v view) machinePrice(n *snapshot.Node) model.Money {
 	return priceOf(v.prices.Offers, n)
 }
 
-// volumeLimits are the attachments that the CSI drivers of a node allow.
+// volumeLimits are how many volumes the CSI drivers of a node can attach.
 func (x *Index) volumeLimits(node string) []model.Amount {
 	found, ok := x.attachments[node]
 	if !ok {

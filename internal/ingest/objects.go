@@ -10,8 +10,8 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
-// Objects are everything that a decision is made from, as the API has it. The order in
-// the lists does not matter. Build never changes an object.
+// Objects are all objects that a decision depends on, as the API has them. The order in the lists
+// does not matter. Build never changes an object.
 type Objects struct {
 	Pods       []*corev1.Pod
 	Nodes      []*corev1.Node
@@ -24,12 +24,13 @@ type Objects struct {
 	NodeClasses map[karpenterv1.NodeClassReference]metav1.Object
 	// Others are the objects that those above refer to: all kinds that Index.Put takes.
 	Others []metav1.Object
-	// Makers are the workloads of a cluster whose missing pods a ResourceQuota may refuse. Those of files are among Others.
+	// Makers are the workloads of a cluster whose missing pods a ResourceQuota may refuse. Workloads in files are among
+	// Others.
 	Makers []metav1.Object
 }
 
-// Add puts an object into its list. It reports whether objects of this kind matter; node
-// classes are added by reference.
+// Add appends an object to its list. It reports whether objects of this kind matter; node classes
+// are added by reference.
 func (o *Objects) Add(object metav1.Object) bool {
 	switch object := object.(type) {
 	case *corev1.Pod:

@@ -38,10 +38,10 @@ type fileOffering struct {
 	ReservationCapacity int64  `json:"reservationCapacity"`
 }
 
-// ReadCatalog reads a catalogue file: a JSON list of instance types. The words are those
-// that the file adds to the vocabulary: as with a provider's own labels, every label that
-// some type carries is well-known, so that pods may select it although no pool mentions
-// it. Types that do not carry it do not have it.
+// ReadCatalog reads a catalogue file: a JSON list of instance types. The words are those that the
+// file adds to the vocabulary: as with a provider's own labels, every label that some type has is
+// well-known, so that pods may select it although no pool mentions it. The other types do not have
+// it.
 //
 // An error names the type by its place in the list and its name, and the field.
 func ReadCatalog(data []byte) (*catalog.Catalog, requirement.Words, error) {
@@ -191,8 +191,8 @@ func (f *fileType) translate(wellKnown []string) catalog.Type {
 	return out
 }
 
-// typeRequirements define every well-known label, as one that the type does not have if
-// nothing was said. The pool's name is not the type's business.
+// typeRequirements define every well-known label. A label that the file does not set does not exist
+// on the type. The name of the pool is left out, because a type does not depend on it.
 func typeRequirements(values map[string][]string, wellKnown []string) requirement.Set {
 	all := maps.Clone(values)
 	for _, key := range wellKnown {

@@ -10,8 +10,8 @@ import (
 	"tenon/core/snapshot"
 )
 
-// cheapest finds the available offering with the lowest price that the requirements allow
-// and that has the room. Both results are nil when there is none.
+// cheapest finds the available offering with the lowest price that the requirements allow and that
+// has enough room. Both results are nil when there is none.
 func cheapest(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet, room model.Resources) (*catalog.Type, *catalog.Offering) {
 	if offers == nil {
 		return nil, nil
@@ -29,7 +29,7 @@ func cheapest(offers *catalog.Catalog, want requirement.Set, wellKnown requireme
 	return kind, best
 }
 
-// CanBuy reports whether a catalogue has anything that these requirements allow and that can be had now.
+// CanBuy reports whether a catalogue has an available offering that these requirements allow.
 func CanBuy(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet) bool {
 	for range Buyable(offers, want, wellKnown) {
 		return true
@@ -37,7 +37,7 @@ func CanBuy(offers *catalog.Catalog, want requirement.Set, wellKnown requirement
 	return false
 }
 
-// Buyable are all offerings that these requirements allow and that can be had now, each with its type.
+// Buyable returns all available offerings that these requirements allow, each with its type.
 func Buyable(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet) iter.Seq2[*catalog.Type, *catalog.Offering] {
 	return func(yield func(*catalog.Type, *catalog.Offering) bool) {
 		for i := range offers.Types {
@@ -60,10 +60,9 @@ func allows(want requirement.Set, o *catalog.Offering, wellKnown requirement.Key
 		want.Compatible(o.Extra, wellKnown)
 }
 
-// priceOf looks up what a node costs: the offering that it was bought by, else the
-// cheapest of its type and capacity type in another zone, since a zone may have been
-// taken off the list while nodes run there. A node without a capacity type was bought on
-// demand.
+// priceOf looks up what a node costs: the price of its own offering, else that of the cheapest
+// offering of its type and capacity type in another zone, since a zone may have been removed from
+// the catalogue while nodes run there. A node without a capacity type counts as bought on demand.
 func priceOf(offers *catalog.Catalog, n *snapshot.Node) model.Money {
 	if offers == nil || n.InstanceType == "" {
 		return 0
@@ -75,7 +74,7 @@ func priceOf(offers *catalog.Catalog, n *snapshot.Node) model.Money {
 			continue
 		}
 		for _, o := range offers.Types[i].Offerings {
-			if o.CapacityType != capacityType || o.Price == 0 && !o.Available { // of the latter the price is not known
+			if o.CapacityType != capacityType || o.Price == 0 && !o.Available { // a zero price of an unavailable offering is unknown
 				continue
 			}
 			if o.Zone == n.Zone && o.ReservationID == n.Reservation {

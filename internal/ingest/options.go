@@ -14,23 +14,22 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Options are what a translation depends on beside the objects.
+// Options are what a translation depends on besides the objects.
 type Options struct {
 	// Now is the time of the snapshot.
 	Now time.Time
-	// Settings go into the snapshot as they are, but for the vocabulary.
+	// Settings are copied into the snapshot, except the vocabulary.
 	Settings snapshot.Settings
 	// Vocabulary says how labels are read and which ones users may write. It must know
 	// the words of the cloud; see requirement.Core.
 	Vocabulary requirement.Vocabulary
-	// Catalog finds what a pool may buy. class is nil when the pool's node class was not
-	// given. An error is the reason why the pool cannot be used. Pools that share a
-	// catalogue should get the same pointer: it is stored once. Without this function
-	// no pool can be used.
+	// Catalog finds the offerings of a pool. class is nil when the pool's node class was not given. An
+	// error is the reason why the pool cannot be used. Pools that share a catalogue should get the
+	// same pointer: it is stored once. Without this function no pool can be used.
 	Catalog func(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error)
 	// Managed says whether node classes of this group and kind are ours. Nil means all.
 	Managed func(group, kind string) bool
-	// NodePrice is what a node costs an hour beyond its machine, where its pool does not say it.
+	// NodePrice is what a node costs an hour beyond its machine, unless its pool says it.
 	NodePrice model.Money
 	// ReservationLabel is the cloud's label that holds the ID of a capacity reservation.
 	ReservationLabel string
@@ -43,21 +42,23 @@ type Options struct {
 	Overlays bool
 	// Buffers turns CapacityBuffers on.
 	Buffers bool
-	// ScaleDown is how nodes go of groups in mode cas that say nothing else; nil where there are no such groups.
+	// ScaleDown holds the rules for removing nodes of groups in mode cas that set none; nil if there are no such
+	// groups.
 	ScaleDown *snapshot.ScaleDown
-	// OwnersUnread: the controllers of pods are not among the objects, so that a missing one says nothing.
+	// OwnersUnread says that the controllers of pods are not among the objects, so that the absence of one
+	// means nothing.
 	OwnersUnread bool
-	// Unjudged counts pods that no scheduler has looked at yet as pending, where the
-	// scheduler's answer can be foreseen.
+	// Unjudged counts pods that no scheduler has looked at yet as pending, if the scheduler's answer
+	// can be foreseen.
 	Unjudged bool
-	// Files says that the objects come from manifests rather than from an API server, so
-	// that statuses, provider IDs, default values and claims for volumes may be missing:
-	// a pod without a node waits for one, a pool without status is ready, and a claim is
-	// what its template says.
+	// Files says that the objects come from manifests rather than from an API server, so that
+	// statuses, provider IDs, default values and claims for volumes may be missing: a pod without a
+	// node is pending, a pool without status is ready, and a missing volume claim is as its
+	// template says.
 	Files bool
 }
 
-// labelRules are the vocabulary as package api reads it.
+// labelRules returns the vocabulary in the form that package api reads.
 func labelRules(v requirement.Vocabulary) label.Rules {
 	words := v.Words()
 	return label.Join(label.Data{

@@ -20,25 +20,24 @@ import (
 	"tenon/core/snapshot"
 )
 
-// PoolOffers is what one pool may buy.
+// PoolOffers is a pool with its catalogue.
 type PoolOffers struct {
 	Pool   *snapshot.Pool
 	Offers *catalog.Catalog
 }
 
-// ErrOverlayConflict is why an overlay is left out that says something else than another
-// of the same weight.
+// ErrOverlayConflict says why an overlay is left out: it contradicts another overlay of the same
+// weight.
 var ErrOverlayConflict = errors.New("conflict with another overlay")
 
-// Overlay applies NodeOverlays. It returns the catalogues that the pools have then, in
-// the order of the pools, and by overlay name why some are not in use. Catalogues that no
-// overlay changes are returned as they are, and pools that shared one go on sharing it if
-// the overlays treat them alike.
+// Overlay applies NodeOverlays. It returns the resulting catalogues, in the order of the pools, and
+// by overlay name why some are not in use. Catalogues that no overlay changes are returned as they
+// are, and pools that shared one still share it if the overlays treat them alike.
 //
-// Overlays are ranked by weight, the heavier first, and by name, the later first. For
-// each offering the first with a price decides; capacities add up, each resource decided
-// by the first that names it. An overlay that meets another of its own weight over the
-// same price or resource is left out entirely.
+// Overlays are ranked by weight, the heavier first, and by name, the later first. The price of an
+// offering is decided by the first overlay that sets one. Capacities add up; each resource is
+// decided by the first overlay that names it. An overlay that sets the same price or resource as
+// another of its own weight is left out entirely.
 func (t *Translator) Overlay(list []*karpenterv1alpha1.NodeOverlay, pools []PoolOffers) ([]*catalog.Catalog, map[string]error) {
 	canvases := make([]overlaid, len(pools))
 	for i, p := range pools {
@@ -77,13 +76,13 @@ func overlayWeight(o *karpenterv1alpha1.NodeOverlay) int32 {
 	return *o.Spec.Weight
 }
 
-// correction is an overlay, read.
+// correction is a parsed overlay.
 type correction struct {
 	name     string
 	weight   int32
 	about    requirement.Set
 	price    func(model.Money) model.Money // nil for none
-	priced   bool                          // the price is the overlay's own, and not a change of another
+	priced   bool                          // the overlay replaces the price instead of adjusting it
 	capacity []model.Amount
 }
 
@@ -147,7 +146,7 @@ func number(text string) (float64, error) {
 
 func positiveMoney(amount float64) model.Money { return model.MoneyFromFloat(max(amount, 0)) }
 
-// overlaid collects what overlays change in the catalogue of one pool.
+// overlaid collects the changes to the catalogue of one pool.
 type overlaid struct {
 	PoolOffers
 	labels requirement.Set // that all nodes of the pool have
@@ -158,7 +157,7 @@ type overlaid struct {
 // spot is an offering: indexes of the type and of the offering in it.
 type spot struct{ kind, offering int }
 
-// priced is by which overlay, and what the least weight was of those that had a say.
+// priced is the overlay that set a price, and the least weight of the overlays that applied.
 type priced struct {
 	by     correction
 	lowest int32
@@ -174,7 +173,7 @@ func newOverlaid(p PoolOffers) overlaid {
 	return overlaid{PoolOffers: p, labels: requirement.FromLabels(p.Pool.Labels), prices: map[spot]priced{}, added: map[int]map[string]resourced{}}
 }
 
-// match is a type with the offerings that an overlay is about.
+// match is a type with the offerings that an overlay matches.
 type match struct {
 	overlaid  *overlaid
 	kind      int
@@ -196,9 +195,9 @@ func apply(c correction, canvases []overlaid) bool {
 	return true
 }
 
-// matches finds what an overlay is about: "{nodepool=pool} ∩ pool labels ∩ type
-// requirements is compatible with the overlay's requirements (no undefined allowed) and
-// at least one offering is compatible".
+// matches finds what an overlay applies to: "{nodepool=pool} ∩ pool labels ∩ type requirements is
+// compatible with the overlay's requirements (no undefined allowed) and at least one offering is
+// compatible".
 func (v *overlaid) matches(about requirement.Set) []match {
 	var out []match
 	for i := range v.Offers.Types {
@@ -266,8 +265,7 @@ func (m match) record(c correction) {
 	}
 }
 
-// finished is the catalogue with the changes. Equal changes of one catalogue are made
-// once.
+// finished is the catalogue with the changes. Equal changes of one catalogue are made once.
 func (v *overlaid) finished(shared map[string]*catalog.Catalog) *catalog.Catalog {
 	if len(v.prices)+len(v.added) == 0 {
 		return v.Offers

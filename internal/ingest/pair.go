@@ -8,8 +8,8 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// Pairs finds the claim of a node: by provider ID or, where the claim has none, by the
-// name that its status tells.
+// Pairs finds the claim of a node: by provider ID or, if the claim has none, by the node name in
+// its status.
 type Pairs struct {
 	byProvider, byNode map[string]*karpenterv1.NodeClaim
 	nodes              func(name string) *corev1.Node
@@ -29,8 +29,8 @@ func Pair(claims []*karpenterv1.NodeClaim, nodes func(name string) *corev1.Node)
 	return p
 }
 
-// Of is the claim of a node, or nil. What a kubelet writes as its provider ID may be another node's: as long as
-// the node that registered is there, the claim has no other.
+// Of is the claim of a node, or nil. A kubelet may write the provider ID of another node as its own: as long as
+// the node that registered exists, the claim belongs to no other.
 func (p Pairs) Of(node *corev1.Node) *karpenterv1.NodeClaim {
 	if node.Spec.ProviderID != "" {
 		if claim, ok := p.byProvider[node.Spec.ProviderID]; ok {
@@ -42,7 +42,7 @@ func (p Pairs) Of(node *corev1.Node) *karpenterv1.NodeClaim {
 	}
 	claim := p.byNode[node.Name]
 	if claim != nil && claim.Status.ProviderID != "" && node.Spec.ProviderID != "" {
-		return nil // they are known to be two different machines
+		return nil // they are two different machines
 	}
 	return claim
 }
@@ -55,7 +55,7 @@ func (p Pairs) registeredElsewhere(claim *karpenterv1.NodeClaim, node *corev1.No
 	return first != nil && first.Spec.ProviderID == node.Spec.ProviderID
 }
 
-// PoolOf is the pool that a node belongs to, which its claim knows first; a node of a group belongs to the pool that stands
+// PoolOf is the pool that a node belongs to, first of all by its claim; a node of a group belongs to the pool that stands
 // for the group.
 func PoolOf(node *corev1.Node, claim *karpenterv1.NodeClaim) string {
 	if claim != nil {

@@ -9,9 +9,8 @@ import (
 	"tenon/internal/podpolicy"
 )
 
-// Pod translates a pod. The result is false for a pod that no decision can depend on: it
-// has ended, or it has no node and does not wait for one. Movable is left false, since
-// it depends on the node.
+// Pod translates a pod. The result is false for a pod that no decision can depend on: it has ended,
+// or it has no node and is not pending. Movable is left false, since it depends on the node.
 func (t *Translator) Pod(pod *corev1.Pod) (snapshot.Pod, bool) {
 	pending := t.isPending(pod)
 	if isTerminal(pod) || !pending && pod.Spec.NodeName == "" {
@@ -44,13 +43,13 @@ func isTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// Awaits reports whether the pod wants a place: see snapshot.Pod.Pending.
+// Awaits reports whether the pod needs a place: see snapshot.Pod.Pending.
 func (t *Translator) Awaits(pod *corev1.Pod) bool { return t.isPending(pod) }
 
-// isPending tells which pods want a place: "condition PodScheduled present with reason
-// Unschedulable; spec.nodeName empty; status.nominatedNodeName empty (not preempting);
-// not owned by an apps/v1 DaemonSet; not owned by a v1 Node". A pod that is being deleted
-// will never run, and a gated one not yet. In files the condition may be missing.
+// isPending reports whether a pod needs a place: "condition PodScheduled present with reason
+// Unschedulable; spec.nodeName empty; status.nominatedNodeName empty (not preempting); not owned by
+// an apps/v1 DaemonSet; not owned by a v1 Node". A pod that is being deleted will never run, and a
+// gated one must not run yet. In files the condition may be missing.
 func (t *Translator) isPending(pod *corev1.Pod) bool {
 	if pod.Spec.NodeName != "" || pod.Status.NominatedNodeName != "" || isTerminal(pod) ||
 		pod.DeletionTimestamp != nil || len(pod.Spec.SchedulingGates) > 0 || isDaemon(pod) || isMirror(pod) {
@@ -62,7 +61,8 @@ func (t *Translator) isPending(pod *corev1.Pod) bool {
 	return t.options.Files || t.options.Unjudged && isForeseeable(pod)
 }
 
-// Gated returns what holds a pod that no scheduler may look at yet. The result is false for all others.
+// Gated returns the scheduling gates of a pod that would otherwise be pending. The result is false for
+// all others.
 func Gated(pod *corev1.Pod) (snapshot.Gated, bool) {
 	if len(pod.Spec.SchedulingGates) == 0 || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || isTerminal(pod) {
 		return snapshot.Gated{}, false
@@ -74,9 +74,9 @@ func Gated(pod *corev1.Pod) (snapshot.Gated, bool) {
 	return out, true
 }
 
-// isForeseeable tells pods whose scheduler will do what our rules say. Another scheduler
-// may have rules of its own, and a pod of high priority may take the room of others,
-// which only the scheduler decides.
+// isForeseeable reports whether the pod's scheduler will do what our rules say. Another scheduler
+// may have its own rules, and a pod of high priority may preempt others, which only the scheduler
+// decides.
 func isForeseeable(pod *corev1.Pod) bool {
 	own := pod.Spec.SchedulerName == "" || pod.Spec.SchedulerName == corev1.DefaultSchedulerName
 	modest := pod.Spec.Priority == nil || *pod.Spec.Priority <= 0 ||
@@ -89,7 +89,7 @@ func hasVerdict(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
 }
 
-// IsJudged reports whether a scheduler has said that it finds no place for the pod.
+// IsJudged reports whether a scheduler has found no place for the pod.
 func IsJudged(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled {
@@ -99,8 +99,8 @@ func IsJudged(pod *corev1.Pod) bool {
 	return false
 }
 
-// PodOn translates a pod that is bound to a node, or waits for one: with Movable, which
-// depends on whether its node is leaving.
+// PodOn translates a pod that is bound to a node or pending. It sets Movable, which depends on
+// whether its node is leaving.
 func (t *Translator) PodOn(pod *corev1.Pod, leaving bool) (snapshot.Pod, bool) {
 	out, ok := t.Pod(pod)
 	if !ok {

@@ -30,7 +30,7 @@ func (t *Translator) Pool(pool *karpenterv1.NodePool) snapshot.Pool {
 		Limits:        amounts(corev1.ResourceList(pool.Spec.Limits)),
 		Consolidation: consolidation(pool),
 	}
-	out.NodePrice, _ = NodePrice(pool, t.options.NodePrice) // what is refused is told where pools are checked
+	out.NodePrice, _ = NodePrice(pool, t.options.NodePrice) // annotations that are refused are reported where pools are checked
 	out.PriceCeiling, _ = PriceCeiling(pool)
 	if pool.Spec.Weight != nil {
 		out.Weight = *pool.Spec.Weight
@@ -51,8 +51,8 @@ func (t *Translator) Pool(pool *karpenterv1.NodePool) snapshot.Pool {
 	return out
 }
 
-// poolLabels are all that every node of the pool gets: the template's, the pool's name
-// and the node class.
+// poolLabels are the labels that every node of the pool gets: the template's, the pool's name and
+// the node class.
 func (t *Translator) poolLabels(pool *karpenterv1.NodePool) map[string]string {
 	out := maps.Clone(pool.Spec.Template.Labels)
 	if out == nil {
@@ -77,7 +77,8 @@ func poolEntries(list []karpenterv1.Requirement) []requirement.Entry {
 	return out
 }
 
-// unready is why no node may be bought from the pool, but for what static pools are.
+// unready says why no node may be bought from the pool; reasons that concern only static pools are
+// left out.
 func (t *Translator) unready(pool *karpenterv1.NodePool, parsed error) reason.Unready {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	switch {
@@ -97,7 +98,7 @@ func (t *Translator) unready(pool *karpenterv1.NodePool, parsed error) reason.Un
 // CheckPool is the run-time validation of a pool.
 func (t *Translator) CheckPool(pool *karpenterv1.NodePool) error { return pool.Validate(t.rules) }
 
-// causes are what the conditions say that make the pool not ready.
+// causes are the conditions that make the pool not ready.
 func causes(pool *karpenterv1.NodePool) string {
 	var out []string
 	for _, c := range pool.Status.Conditions {
@@ -108,8 +109,8 @@ func causes(pool *karpenterv1.NodePool) string {
 	return strings.Join(out, "; ")
 }
 
-// judged is what the status says. A manifest has no status: a pool that no controller has judged
-// counts as ready there.
+// judged is the pool's readiness by its status. A manifest has no status: a pool that no controller
+// has judged counts as ready there.
 func (t *Translator) judged(pool *karpenterv1.NodePool) reason.Unready {
 	for _, c := range pool.Status.Conditions {
 		if c.Type != condition.Ready {

@@ -10,7 +10,7 @@ import (
 	"tenon/core/model"
 )
 
-// Prices say what the nodes of a pool cost. The zero value knows nothing.
+// Prices say what the nodes of a pool cost. The zero value has no prices.
 type Prices struct {
 	// Offers is the pool's catalogue, nil if there is none.
 	Offers *catalog.Catalog
@@ -18,9 +18,9 @@ type Prices struct {
 	NodePrice model.Money
 }
 
-// PriceCeiling is how many hundredths of the price of what would do a new node of the pool may cost
-// while that is out of stock, 0 without a ceiling. With an annotation that is no such number there is
-// none, and the error names the annotation.
+// PriceCeiling limits the price of a new node of the pool while a cheaper suitable offering is out of
+// stock, in hundredths of the price of that offering; 0 is no limit. An annotation with an invalid
+// number sets no limit, and the error names it.
 func PriceCeiling(pool *karpenterv1.NodePool) (int64, error) {
 	text, said := pool.Annotations[karpenterv1.AnnotationPriceCeiling]
 	if !said {
@@ -33,12 +33,12 @@ func PriceCeiling(pool *karpenterv1.NodePool) (int64, error) {
 	return int64(math.Round(times * 100)), nil
 }
 
-// highestCeiling is far beyond what machines differ in.
+// highestCeiling is far above any ratio of prices between machines.
 const highestCeiling = 1_000_000
 
-// NodePrice is what each node of the pool costs an hour beyond its machine: what the pool's
-// annotation says or, without one, what the setting says. With an annotation that is not a price
-// it is the setting's too, and the error names the annotation.
+// NodePrice is what each node of the pool costs an hour beyond its machine: the value of the pool's
+// annotation or, without one, the setting. If the annotation is not a price, the setting counts
+// too, and the error names the annotation.
 func NodePrice(pool *karpenterv1.NodePool, setting model.Money) (model.Money, error) {
 	text, said := pool.Annotations[karpenterv1.AnnotationNodePrice]
 	if !said {

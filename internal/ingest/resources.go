@@ -10,9 +10,8 @@ import (
 	"tenon/core/order"
 )
 
-// resources translates a list. Fractions of a unit count as a whole one, which is what
-// the scheduler does with requests; negative quantities, which the API refuses, count
-// as nothing.
+// resources translates a list. Fractions of a unit are rounded up to a whole one, as the scheduler
+// does with requests; negative quantities, which the API refuses, count as nothing.
 func resources(list corev1.ResourceList) model.Resources {
 	if len(list) == 0 {
 		return model.Resources{}
@@ -50,8 +49,8 @@ func requests(pod *corev1.Pod) model.Resources {
 	return out
 }
 
-// resized reports whether the status of some container tells of other requests than the
-// spec, so that the spec alone does not say what the pod takes.
+// resized reports whether the status of some container shows requests other than the spec's, so
+// that the spec alone does not say what the pod takes.
 func resized(pod *corev1.Pod) bool {
 	return pod.Status.Resources != nil || pod.Status.AllocatedResources != nil || resourcehelper.IsPodResizeInfeasible(pod) ||
 		differs(pod.Spec.Containers, pod.Status.ContainerStatuses) ||
@@ -72,7 +71,7 @@ func differs(containers []corev1.Container, statuses []corev1.ContainerStatus) b
 	return false
 }
 
-// containerNamed tries the same position first, where it nearly always is.
+// containerNamed tries the same position first, which is nearly always right.
 func containerNamed(containers []corev1.Container, name string, hint int) *corev1.Container {
 	if hint < len(containers) && containers[hint].Name == name {
 		return &containers[hint]
@@ -85,8 +84,8 @@ func containerNamed(containers []corev1.Container, name string, hint int) *corev
 	return nil
 }
 
-// within reports whether no quantity of list is larger than that of limit, so that the
-// larger of both is limit.
+// within reports whether no quantity of list is larger than that of limit, so that limit is the
+// larger of both.
 func within(list, limit corev1.ResourceList) bool {
 	for name, quantity := range list {
 		if most, ok := limit[name]; !ok || quantity.Cmp(most) > 0 {

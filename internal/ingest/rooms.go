@@ -11,10 +11,11 @@ import (
 	"tenon/internal/quota"
 )
 
-// Rooms are what the ResourceQuotas of namespaces leave for pods that are to be made. They belong to one calculation.
+// Rooms are what the ResourceQuotas of namespaces leave for pods that do not exist yet. They belong to one
+// calculation.
 type Rooms map[string]*quota.Room
 
-// take takes room for n pods like this one. It returns for how many there is room, and what refuses the others.
+// take reserves room for n pods like this one. It returns how many have room, and what refuses the others.
 func (r Rooms) take(x *Index, pod *corev1.Pod, n int) (permitted int, refusal reason.Obstacles) {
 	room := r[pod.Namespace]
 	if room == nil {
@@ -30,7 +31,7 @@ func (r Rooms) take(x *Index, pod *corev1.Pod, n int) (permitted int, refusal re
 	return permitted, reason.Obstacles{{Code: reason.QuotaExceeded, Where: lack.Quota, Detail: detail}}
 }
 
-// quantityOf writes thousandths of what a quota bounds.
+// quantityOf writes thousandths of a resource that a quota limits.
 func quantityOf(name corev1.ResourceName, milli int64) string {
 	bound := string(name)
 	for _, prefix := range []string{"requests.", "limits."} {
@@ -42,7 +43,7 @@ func quantityOf(name corev1.ResourceName, milli int64) string {
 	return reason.Quantity(model.CPU, milli)
 }
 
-// counted has quotas of files, which no controller has counted yet, as if nothing were used.
+// counted treats quotas in files, which no controller has counted yet, as if nothing were used.
 func counted(quotas []*corev1.ResourceQuota) []*corev1.ResourceQuota {
 	out := make([]*corev1.ResourceQuota, len(quotas))
 	for i, q := range quotas {

@@ -10,7 +10,7 @@ import (
 	"tenon/core/order"
 )
 
-// selector translates a label selector. No selector picks nothing, an empty one picks
+// selector translates a label selector. A missing selector matches nothing, an empty one matches
 // everything.
 func selector(s *metav1.LabelSelector) model.Selector {
 	if s == nil {
@@ -26,8 +26,8 @@ func selector(s *metav1.LabelSelector) model.Selector {
 	return out
 }
 
-// withExpression adds a condition unless the selector has it already, as it does when the
-// API server has folded matchLabelKeys in before us.
+// withExpression adds a condition unless the selector has it already, as it does when the API
+// server has already merged matchLabelKeys into it.
 func withExpression(s model.Selector, e model.Expression) model.Selector {
 	for _, has := range s.Expressions {
 		if has.Key == e.Key && has.Operator == e.Operator && slices.Equal(has.Values, e.Values) {
@@ -37,9 +37,9 @@ func withExpression(s model.Selector, e model.Expression) model.Selector {
 	return model.Selector{Expressions: append(slices.Clip(s.Expressions), e)}
 }
 
-// foldKeys adds a condition for each key that the pod has as a label: the same value
-// (In) for matchLabelKeys, another one (NotIn) for mismatchLabelKeys. A selector that
-// picks nothing goes on picking nothing.
+// foldKeys adds a condition for each key that the pod has as a label: the same value (In) for
+// matchLabelKeys, another one (NotIn) for mismatchLabelKeys. A selector that matches nothing still
+// matches nothing.
 func foldKeys(s model.Selector, keys []string, operator string, podLabels map[string]string) model.Selector {
 	if !s.All && len(s.Expressions) == 0 {
 		return s
@@ -52,7 +52,7 @@ func foldKeys(s model.Selector, keys []string, operator string, podLabels map[st
 	return s
 }
 
-// checkSelector says what the scheduler would refuse in a selector.
+// checkSelector returns the error with which the scheduler would refuse a selector.
 func checkSelector(field string, s *metav1.LabelSelector) error {
 	if s == nil {
 		return nil

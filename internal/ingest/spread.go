@@ -77,9 +77,9 @@ func (t *Translator) defaultSpreads(pod *corev1.Pod) []snapshot.Spread {
 	return out
 }
 
-// deducedSelector is what kube-scheduler deduces: the labels of all Services that pick
-// the pod, overwritten by those of a ReplicationController, with the expressions of a
-// ReplicaSet or StatefulSet added.
+// deducedSelector is what kube-scheduler deduces: the labels of all Services that select the pod,
+// overwritten by those of a ReplicationController, with the expressions of a ReplicaSet or
+// StatefulSet added.
 func (x *Index) deducedSelector(pod *corev1.Pod) model.Selector {
 	labels := map[string]string{}
 	for _, service := range x.services.in(namespaceOf(pod)) {

@@ -25,8 +25,8 @@ func tolerations(list []corev1.Toleration) []model.Toleration {
 	return out
 }
 
-// lasting leaves out what a starting node is going to lose: ephemeral taints, and the
-// startup taints of its claim, which are told by key and effect.
+// lasting leaves out the taints that a starting node will lose: ephemeral taints, and the startup
+// taints of its claim, which are compared by key and effect.
 func lasting(list, startup []corev1.Taint) []model.Taint {
 	staying := slices.DeleteFunc(slices.Clone(list), func(t corev1.Taint) bool {
 		return karpenterv1.IsEphemeral(t) || hasTaint(startup, t)
@@ -38,9 +38,9 @@ func hasTaint(list []corev1.Taint, t corev1.Taint) bool {
 	return slices.ContainsFunc(list, func(o corev1.Taint) bool { return o.Key == t.Key && o.Effect == t.Effect })
 }
 
-// hostPorts are the ports that the pod takes of the node itself. Sidecars hold their
-// ports for the pod's whole life, as containers do; other init containers are gone when
-// the pod runs. The reference looks at containers only.
+// hostPorts are the ports of the node that the pod occupies. Sidecars hold their ports for the
+// pod's whole life, as containers do; other init containers have ended when the pod runs. The
+// reference looks at containers only.
 func hostPorts(spec *corev1.PodSpec) []model.HostPort {
 	var out []model.HostPort
 	add := func(ports []corev1.ContainerPort) {

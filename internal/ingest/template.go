@@ -12,9 +12,8 @@ import (
 	"tenon/internal/podpolicy"
 )
 
-// describe translates all that a rule can see of a pod. refused, when not empty, is why
-// the pod cannot be considered; what the template then says is still true, since such a
-// pod may be running.
+// describe translates everything in a pod that a rule can see. refused, when not empty, says why
+// the pod cannot be considered; the template is still correct, since such a pod may be running.
 func (t *Translator) describe(pod *corev1.Pod, promised promises) (template snapshot.Template, refused reason.Obstacles) {
 	daemon := isDaemon(pod)
 	spec := &pod.Spec
@@ -55,7 +54,8 @@ type obstacle reason.Reason
 
 func (o obstacle) Error() string { return reason.Reason(o).Text() }
 
-// obstacles lists what errors.Join has put together. What is no obstacle by itself is a mistake in a field.
+// obstacles lists the errors that errors.Join has combined. An error that is no obstacle becomes a
+// malformed field.
 func obstacles(problem error) reason.Obstacles {
 	switch e := problem.(type) {
 	case nil:
@@ -106,7 +106,7 @@ func usesDynamicResources(spec *corev1.PodSpec) bool {
 	return false
 }
 
-// avoidsPools finds pods that may run on nodes of no pool. A mere preference for such
+// avoidsPools reports whether a pod may run only on nodes of no pool. A mere preference for such
 // nodes does not count: when there are none, a pool may serve the pod.
 func avoidsPools(template *snapshot.Template) error {
 	avoids := func(s requirement.Set) bool {
@@ -131,9 +131,8 @@ func isDaemon(pod *corev1.Pod) bool { return podpolicy.Daemon(pod) }
 
 func isMirror(pod *corev1.Pod) bool { return podpolicy.Mirror(pod) }
 
-// unpinned is the spec of a daemon pod without the node's name that the DaemonSet
-// controller has added to its affinity: it says where this pod is, not what the next
-// one asks for.
+// unpinned is the spec of a daemon pod without the node name that the DaemonSet controller has
+// added to its affinity: it says where this pod is, not what the next one asks for.
 func unpinned(spec *corev1.PodSpec) *corev1.PodSpec {
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil ||
 		spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {

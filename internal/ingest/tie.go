@@ -13,8 +13,8 @@ import (
 	"tenon/internal/podpolicy"
 )
 
-// Tie is what binds a running pod to its node. It does not depend on the time: a snapshot
-// has its own, and a pod that does not change is translated once.
+// Tie is what binds a running pod to its node. It does not depend on the time: a snapshot has its
+// own, and a pod that does not change is translated once.
 func (t *Translator) Tie(pod *corev1.Pod) snapshot.Tie {
 	protection := podpolicy.ProtectionOf(pod)
 	active := podpolicy.Active(pod)
@@ -31,10 +31,10 @@ func (t *Translator) Tie(pod *corev1.Pod) snapshot.Tie {
 	if out.Returns {
 		out.Cost = int64(podpolicy.EvictionCost(pod))
 	}
-	if out.Asked && !t.surges(pod) { // a roll-out asks no budget
+	if out.Asked && !t.surges(pod) { // a roll-out is not limited by budgets
 		covering := t.index.budgetsOf(pod)
 		if len(covering) == 1 && podpolicy.Ignores(covering[0], pod) {
-			covering = nil // of several, none is asked: the API server refuses such pods
+			covering = nil // with several budgets none is skipped: the API server refuses to evict such pods
 		}
 		for _, b := range covering {
 			out.Budgets = append(out.Budgets, b.Name)
@@ -62,8 +62,8 @@ func (t *Translator) Budgets() []snapshot.Budget {
 	return out
 }
 
-// headroom is what the budget's status allows. A manifest has no status: there every pod
-// that is given counts as healthy.
+// headroom is what the budget's status allows. A manifest has no status: there all its pods count
+// as healthy.
 func (t *Translator) headroom(b *policyv1.PodDisruptionBudget) int32 {
 	if !t.options.Files || b.Status.ObservedGeneration != 0 || b.Status.ExpectedPods != 0 {
 		return b.Status.DisruptionsAllowed
@@ -83,10 +83,10 @@ func (t *Translator) headroom(b *policyv1.PodDisruptionBudget) int32 {
 		}
 		return int32(max(pods-n, 0))
 	}
-	return int32(max(pods-1, 0)) // minAvailable is 1 unless it is said
+	return int32(max(pods-1, 0)) // minAvailable is 1 by default
 }
 
-// covered counts the pods of the given ones that a budget selects.
+// covered counts the pods that a budget selects.
 func (t *Translator) covered(b *policyv1.PodDisruptionBudget) int {
 	n := 0
 	for _, pod := range t.given {

@@ -13,27 +13,27 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Translator translates one object at a time with the help of an Index. It remembers
-// the Templates that it has made, so that the pods of a workload share one.
+// Translator translates one object at a time with the help of an Index. It keeps the Templates that
+// it has made, so that the pods of a workload share one.
 //
-// It belongs to one goroutine. When objects of the Index change, templates made before
-// may be out of date: Forget makes later calls look again, and the owner translates the
-// pods concerned once more.
+// It belongs to one goroutine. When objects of the Index change, templates made before may be out
+// of date: after Forget, later calls look again, and the owner translates the affected pods once
+// more.
 type Translator struct {
 	index   *Index
 	options Options
 	rules   label.Rules
 
 	templates []snapshot.Template
-	known     map[string]snapshot.TemplateIndex // by the template's own content
+	known     map[string]snapshot.TemplateIndex // by the template's content
 	seen      map[string]translated             // by the fingerprint of a pod
 	print     fingerprint                       // scratch
 	shown     map[string]struct{}               // identity labels that some selector looks at
 	stale     bool
-	given     []*corev1.Pod // all there are, where files say so
+	given     []*corev1.Pod // all pods, where files give them
 }
 
-// translated is what became of all pods with one fingerprint.
+// translated is the result for all pods with one fingerprint.
 type translated struct {
 	template snapshot.TemplateIndex
 	refused  reason.Obstacles
@@ -47,37 +47,35 @@ func NewTranslator(index *Index, options Options) *Translator {
 	}
 }
 
-// Templates are all templates so far. The slice may be kept: later templates are added
-// behind its end.
+// Templates are all templates so far. The slice may be kept: later templates are appended.
 func (t *Translator) Templates() []snapshot.Template {
 	return t.templates[:len(t.templates):len(t.templates)]
 }
 
-// At sets the time of what is translated from now on.
+// At sets the time for later translations.
 func (t *Translator) At(now time.Time) { t.options.Now = now }
 
 // Forget makes the translator look at the Index again for every pod. Templates keep
 // their indexes.
 func (t *Translator) Forget() { clear(t.seen) }
 
-// Stale reports that a selector has been seen that looks at a label which was left out
-// of templates made before (see identityLabels). The owner must call Restart and
-// translate all pods again.
+// Stale reports that a selector has been seen that looks at a label which earlier templates leave
+// out (see identityLabels). The owner must call Restart and translate all pods again.
 func (t *Translator) Stale() bool { return t.stale }
 
-// Restart forgets all templates, as an owner also does when most of them are no longer
-// used. Slices handed out before stay valid.
+// Restart forgets all templates. An owner also calls it when most of them are no longer used.
+// Slices returned before stay valid.
 func (t *Translator) Restart() {
 	t.templates, t.stale = nil, false
 	clear(t.known)
 	clear(t.seen)
 }
 
-// identityLabels tell pods of one workload apart, or one run or revision of it from the
-// next. Nearly no selector looks at them, and as part of a template they would give every
-// replica one of its own. They are left out until a selector mentions them. The last two say where a
-// pod runs: since Kubernetes 1.35 the API server copies them from the node when a pod is bound, and a pod
-// that moves does not keep them.
+// identityLabels distinguish the pods of one workload, or one run or revision of it from the next. Nearly
+// no selector looks at them, and as part of a template they would give every replica a template of its
+// own. They are left out until a selector mentions them. The last two say where a pod runs: since
+// Kubernetes 1.35 the API server copies them from the node when a pod is bound, and a pod that moves does
+// not keep them.
 var identityLabels = map[string]bool{
 	"apps.kubernetes.io/pod-index":             true,
 	"statefulset.kubernetes.io/pod-name":       true,
@@ -111,8 +109,8 @@ func (t *Translator) mention(s model.Selector) {
 	}
 }
 
-// template finds or makes the template of a pod, and says why the pod cannot be
-// considered if that is so.
+// template finds or makes the template of a pod, and says why the pod cannot be considered, if it
+// cannot.
 func (t *Translator) template(pod *corev1.Pod) translated {
 	if usesClaims(&pod.Spec) || resized(pod) {
 		return t.translate(pod, nil)
@@ -144,7 +142,7 @@ func (t *Translator) translate(pod *corev1.Pod, promised promises) translated {
 func (t *Translator) intern(template snapshot.Template) snapshot.TemplateIndex {
 	content, err := json.Marshal(template)
 	if err != nil {
-		panic(fmt.Sprintf("ingest: a template that cannot be written: %v", err)) // it holds only plain values
+		panic(fmt.Sprintf("ingest: a template that cannot be written: %v", err)) // it has only plain values
 	}
 	if i, ok := t.known[string(content)]; ok {
 		return i

@@ -21,13 +21,13 @@ const (
 	severalZonesDivider = "__" // in the zone label of a volume that is in more than one
 )
 
-// claim is a volume claim, or what a manifest promises about one that does not exist yet.
+// claim is a volume claim, or the template in a manifest of one that does not exist yet.
 type claim struct {
 	*corev1.PersistentVolumeClaim
 	promised bool
 }
 
-// promises are claims to be made with a pod, by name.
+// promises are claims that will be created with a pod, by name.
 type promises map[string]*corev1.PersistentVolumeClaimSpec
 
 // volumes resolves every volume of the pod that is a claim. The error says why a pending
@@ -55,7 +55,7 @@ func (t *Translator) volumes(pod *corev1.Pod, promised promises) ([]snapshot.Vol
 	return out, errors.Join(problems...)
 }
 
-// ofVolume says of which volume of the pod an obstacle is.
+// ofVolume adds the volume of the pod to an obstacle.
 func ofVolume(name string, err error) error {
 	var o obstacle
 	if !errors.As(err, &o) {
@@ -75,8 +75,8 @@ func usesClaims(spec *corev1.PodSpec) bool {
 	return false
 }
 
-// claimName is the name of a volume's claim, "" if it has none. The claim of an ephemeral
-// volume is called POD-VOLUME; in files its template stands in for it.
+// claimName is the name of a volume's claim, "" if it has none. The claim of an ephemeral volume is
+// called POD-VOLUME; in files the volume's template replaces it.
 func (t *Translator) claimName(pod *corev1.Pod, v *corev1.Volume, promised promises) (string, *corev1.PersistentVolumeClaimSpec) {
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -104,8 +104,7 @@ func (t *Translator) findClaim(namespace, name string, promise *corev1.Persisten
 	return claim{made, true}, true
 }
 
-// defaultClass is the class that admission would choose: of those marked as default the
-// one made last.
+// defaultClass is the class that admission would choose: the newest of those marked as default.
 func (x *Index) defaultClass() *string {
 	var found *storagev1.StorageClass
 	for _, class := range x.classes {
@@ -127,7 +126,7 @@ func newer(a, b *storagev1.StorageClass) bool {
 	return a.Name < b.Name
 }
 
-// volume resolves one claim, and refuses what the scheduler could not place either.
+// volume resolves one claim, and refuses a claim that the scheduler could not place either.
 func (t *Translator) volume(claim claim) (snapshot.Volume, error) {
 	out := snapshot.Volume{ID: namespaceOf(claim) + "/" + claim.Name}
 	switch {
@@ -159,8 +158,8 @@ func (t *Translator) boundVolume(out snapshot.Volume, claim claim) (snapshot.Vol
 	return out, t.checkDriver(out.Driver)
 }
 
-// volumeTerms are the places where a volume is: its node affinity, each with the zone and
-// region that its labels tell, as the scheduler reads them for older volumes.
+// volumeTerms are the places where a volume is: its node affinity, each term with the zone and
+// region of the volume's labels, as the scheduler reads them for older volumes.
 func (t *Translator) volumeTerms(volume *corev1.PersistentVolume) ([]requirement.Set, error) {
 	zonal := t.zonalLabels(volume)
 	var terms []corev1.NodeSelectorTerm
@@ -175,12 +174,12 @@ func (t *Translator) volumeTerms(volume *corev1.PersistentVolume) ([]requirement
 			return nil, fmt.Errorf("node affinity of persistentvolume %q: %w", volume.Name, err)
 		}
 		if onNode {
-			// The node goes and its replacement has another name, but such volumes are
-			// made again; held to the name, their pods could never move.
+			// The replacement of the node has another name, but such volumes are created again there; bound
+			// to the old name, their pods could never move.
 			set = set.Without(requirement.KeyHostname)
 		}
 		if set = set.Intersect(zonal); set.IsZero() {
-			return nil, nil // anywhere is one of the alternatives
+			return nil, nil // one of the alternatives is any place
 		}
 		out = append(out, set)
 	}
@@ -217,7 +216,7 @@ func (t *Translator) unboundVolume(out snapshot.Volume, claim claim) (snapshot.V
 	class, ok := t.index.classes[name]
 	switch {
 	case !ok && claim.promised:
-		return out, nil // of a class that the files do not have: nothing speaks against any place
+		return out, nil // its class is not in the files: nothing restricts the place
 	case name == "":
 		return out, obstacle{Code: reason.StorageClassMissing}
 	case !ok:
@@ -290,7 +289,7 @@ func volumeDriver(volume *corev1.PersistentVolume) string {
 	return ""
 }
 
-// inTree are the CSI drivers that took over from the volume plugins of old.
+// inTree are the CSI drivers that replaced the in-tree volume plugins.
 var inTree = map[string]string{
 	"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
 	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
@@ -299,7 +298,7 @@ var inTree = map[string]string{
 	"kubernetes.io/cinder":          "cinder.csi.openstack.org",
 	"kubernetes.io/vsphere-volume":  "csi.vsphere.vmware.com",
 	"kubernetes.io/portworx-volume": "pxd.portworx.com",
-	"kubernetes.io/no-provisioner":  "", // made by hand: nothing is attached
+	"kubernetes.io/no-provisioner":  "", // created by hand: nothing is attached
 }
 
 func translatedDriver(provisioner string) string {

@@ -15,32 +15,31 @@ import (
 	"tenon/internal/owner"
 )
 
-// workload is something that makes pods of one template.
+// workload is an object that creates pods from one template.
 type workload struct {
 	kind     string
 	object   metav1.Object
 	version  string
 	template *corev1.PodTemplateSpec
-	// unplaced is how many of its pods, as far as its status tells, run nowhere.
+	// unplaced is how many of its pods run nowhere, according to its status.
 	unplaced int
-	// wanted is how many it has in the end, for a Job at once.
+	// wanted is how many pods it has when complete; for a Job, how many run at once.
 	wanted int
-	// claims are made for each replica, from first on.
+	// claims are created for each replica, numbered from first.
 	claims []corev1.PersistentVolumeClaim
 	first  int
 }
 
-// ref is the reference that its pods have.
+// ref is the owner reference of its pods.
 func (w workload) ref() owner.Ref { return owner.Is(w.version, w.kind, w.object) }
 
-// maxReplicas is the most replicas of one workload, so that a typing error in a manifest does not fill the
-// memory.
+// maxReplicas limits the replicas of one workload, so that a typing error in a manifest does not exhaust
+// the memory.
 const maxReplicas = 1_000_000
 
-// Replicas are the pods of a workload that would be made and find no node yet, for a
-// workload of which no Pod objects are known: Deployments, ReplicaSets,
-// ReplicationControllers, StatefulSets and Jobs. They are called NAME-N, from 0.
-// CronJobs make no pods by themselves. Those that no ResourceQuota has room for, of what rooms has left, are refused.
+// Replicas are the pods that a workload without Pod objects would create and that have no node yet: of Deployments,
+// ReplicaSets, ReplicationControllers, StatefulSets and Jobs. They are called NAME-N, from 0. CronJobs create no pods
+// themselves. Replicas for which no ResourceQuota has room left in rooms are refused.
 func (t *Translator) Replicas(object metav1.Object, rooms Rooms) []snapshot.Pod {
 	w, ok := describeWorkload(object)
 	if !ok || w.unplaced <= 0 || object.GetDeletionTimestamp() != nil {
@@ -70,12 +69,12 @@ func (t *Translator) Replicas(object metav1.Object, rooms Rooms) []snapshot.Pod 
 	return out
 }
 
-// refusedReplicas are the pods that a workload lacks, by how many it has, and that quotas leave no room for. Of some the
-// controller is still making there may be room: they are pods in a moment.
+// refusedReplicas are the missing pods of a workload for which quotas have no room, given how many it has. Missing pods
+// that have room are left out: the controller is about to create them.
 func (t *Translator) refusedReplicas(object metav1.Object, have map[owner.Ref]int, rooms Rooms) []snapshot.Pod {
 	w, ok := describeWorkload(object)
 	if !ok || w.kind == "Deployment" || object.GetDeletionTimestamp() != nil {
-		return nil // the ReplicaSets of a Deployment lack its pods
+		return nil // the missing pods belong to its ReplicaSets
 	}
 	lacks := w.wanted - have[w.ref()]
 	if lacks <= 0 {
@@ -157,7 +156,7 @@ func lacking(replicas *int32, ready int32) int {
 	return min(int(want-min(max(ready, 0), want)), maxReplicas)
 }
 
-// jobPods is how many pods a job has at once.
+// jobPods is how many pods a job runs at once.
 func jobPods(job *batchv1.Job) int {
 	for _, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -177,8 +176,8 @@ func jobPods(job *batchv1.Job) int {
 	return lacking(&want, 0)
 }
 
-// workloads lists the objects whose pods have to be made up, in a fixed order: those without Pod objects,
-// and without an owner among them.
+// workloads lists, in a fixed order, the objects whose pods must be derived: those without Pod objects
+// and without an owner in the list.
 func (x *Index) workloads(havePods populated) []metav1.Object {
 	var out []metav1.Object
 	out = appendWorkloads(out, x, x.deployments, havePods)
@@ -216,14 +215,14 @@ func sortedKeys[T any](m map[key]T) []key {
 	return keys
 }
 
-// ownedByKnown reports whether a Deployment that is known makes this ReplicaSet.
+// ownedByKnown reports whether a known Deployment owns this ReplicaSet.
 func (x *Index) ownedByKnown(o metav1.Object) bool {
 	_, known := named(x.deployments, "Deployment", owner.Of(o))
 	return known
 }
 
-// populated are the workloads of which there are Pod objects. Deployments whose ReplicaSets
-// are not in the files are known by name alone.
+// populated are the workloads that have Pod objects. Deployments whose ReplicaSets are not in the
+// files are known by name alone.
 type populated struct {
 	owners  map[owner.Ref]bool
 	guessed map[key]bool
