@@ -25,5 +25,5 @@ func Entries(list []karpenterv1.Requirement) []requirement.Entry { return poolEn
 // Rules are a vocabulary in the form that package api reads.
 func Rules(v requirement.Vocabulary) label.Rules { return labelRules(v) }
 
-// Requests are what a pod takes from its node, whatever its state.
+// Requests are what a pod takes from its node in any state.
 func Requests(pod *corev1.Pod) model.Resources { return requests(pod) }
