@@ -15,7 +15,7 @@ import (
 	"tenon/core/order"
 )
 
-// The ConfigMap of the priorities, and its key.
+// The ConfigMap with the priorities, and its key.
 const (
 	PriorityConfigMap = "cluster-autoscaler-priority-expander"
 	priorityKey       = "priorities"
@@ -24,7 +24,7 @@ const (
 // clusterTag begins the tag by which groups of a cluster are discovered; the cluster's name follows.
 const clusterTag = "k8s.io/cluster-autoscaler/"
 
-// Values are those of the chart that have Tenon look at the same groups.
+// Values are the chart's values with which Tenon looks at the same groups.
 type Values struct {
 	Settings Settings `json:"settings"`
 }
@@ -37,37 +37,37 @@ type Settings struct {
 	FeatureGates  FeatureGates `json:"featureGates"`
 }
 
-// FeatureGates are those that the import opens.
+// FeatureGates are the gates that the import opens.
 type FeatureGates struct {
 	CapacityBuffer bool `json:"capacityBuffer,omitempty"`
 	NodeGroups     bool `json:"nodeGroups"`
 }
 
-// Note says what becomes of a setting.
+// Note says what Tenon does with a setting.
 type Note struct {
 	Effect  Effect `json:"effect"`
 	Setting string `json:"setting"` // --expander=priority
 	Text    string `json:"text"`
 }
 
-// Result is what an import gives.
+// Result is the result of an import.
 type Result struct {
-	// Deployment is the one that was read. Replicas is how many it has, which is what to go back to.
+	// Deployment is the one that was read. Replicas is its number of replicas, for going back.
 	Namespace  string `json:"namespace"`
 	Deployment string `json:"deployment"`
 	Replicas   int32  `json:"replicas"`
 	Values     Values `json:"values"`
-	// Notes are in the order of Effect, the gravest first, and as the flags are.
+	// Notes are sorted by Effect, the most serious first, then in the order of the flags.
 	Notes []Note `json:"notes"`
 }
 
-// Complete is true if a person has nothing to decide.
+// Complete is true if no setting is left for the user to decide about.
 func (r Result) Complete() bool {
 	return !slices.ContainsFunc(r.Notes, func(n Note) bool { return n.Effect == Lost })
 }
 
-// Import says what becomes of the settings of a Deployment of Cluster Autoscaler. The ConfigMap has the priorities of groups;
-// nil if there is none.
+// Import says what Tenon does with the settings of a Deployment of Cluster Autoscaler. The ConfigMap has the priorities of
+// groups; it may be nil.
 func Import(d *appsv1.Deployment, priorities *corev1.ConfigMap) (Result, error) {
 	command, is := CommandOf(d)
 	if !is {
@@ -104,7 +104,8 @@ func values(c Command) Values {
 	return Values{Settings: s}
 }
 
-// clusterOf is the cluster's name in the tags by which groups are discovered; empty if none has it.
+// clusterOf is the cluster's name in the tags by which groups are discovered; empty if no tag has
+// it.
 func clusterOf(discoveries []string) string {
 	for _, text := range discoveries {
 		_, tags, _ := strings.Cut(text, "tag=")
@@ -127,7 +128,7 @@ func noteOf(f Flag) Note {
 	return Note{found.effect, setting, found.text}
 }
 
-// unsaid are the notes about what no flag says.
+// unsaid are the notes about missing flags.
 func unsaid(c Command) []Note {
 	var notes []Note
 	if len(c.Values("nodes"))+len(c.Values("node-group-auto-discovery")) == 0 {
@@ -139,7 +140,7 @@ func unsaid(c Command) []Note {
 	return notes
 }
 
-// Priorities are those of groups that a ConfigMap has.
+// Priorities are the priorities of groups in a ConfigMap.
 func Priorities(m *corev1.ConfigMap) (expand.Priorities, error) {
 	patterns, err := patternsOf(m)
 	if err == nil && len(patterns) == 0 {
@@ -156,7 +157,7 @@ func patternsOf(m *corev1.ConfigMap) (patterns map[int][]string, err error) {
 	return patterns, err
 }
 
-// ofPriorities says what becomes of the priorities of groups.
+// ofPriorities says what Tenon does with the priorities of groups.
 func ofPriorities(m *corev1.ConfigMap) []Note {
 	if m == nil {
 		return []Note{{Lost, "ConfigMap " + PriorityConfigMap, "it is not there, so no priority counted; there is nothing to carry over"}}

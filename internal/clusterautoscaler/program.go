@@ -1,7 +1,7 @@
-// Package clusterautoscaler reads how a Cluster Autoscaler is set up, from its Deployment and the ConfigMap of its
-// priorities, and says what becomes of each setting with Tenon.
+// Package clusterautoscaler reads the settings of a Cluster Autoscaler, from its Deployment and the ConfigMap of
+// its priorities, and says what Tenon does with each.
 //
-// It must not read a cluster or a cloud: it is given objects.
+// It must not read from a cluster or a cloud: its callers pass the objects.
 package clusterautoscaler
 
 import (
@@ -13,13 +13,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Name is that of the program, of its image, and of the Lease that it holds unless its flags say otherwise.
+// Name is the name of the program, of its image, and of its Lease unless its flags say otherwise.
 const Name = "cluster-autoscaler"
 
-// Namespace is where it has its Lease and its ConfigMaps unless its flags say otherwise.
+// Namespace is the namespace of its Lease and its ConfigMaps unless its flags say otherwise.
 const Namespace = "kube-system"
 
-// Flag is a flag of a command line. One without a value is "true", as for its own parser.
+// Flag is a flag of a command line. A flag without a value is "true", as Cluster Autoscaler parses
+// it.
 type Flag struct{ Name, Value string }
 
 // Command is the command line of a container that runs Cluster Autoscaler.
@@ -38,7 +39,7 @@ func CommandOf(d *appsv1.Deployment) (Command, bool) {
 // Stopped reports whether a Deployment has no replica.
 func Stopped(d *appsv1.Deployment) bool { return d.Spec.Replicas != nil && *d.Spec.Replicas == 0 }
 
-// Values are those of a flag, in order.
+// Values are the values of a flag, in order.
 func (c Command) Values(name string) []string {
 	var values []string
 	for _, f := range c.Flags {
@@ -65,7 +66,7 @@ func runs(c corev1.Container) bool {
 	return false
 }
 
-// words are those of a command line. A command in a shell is one text, in which a value may be quoted.
+// words are the words of a command line. A shell command is one text, in which values may be quoted.
 func words(c corev1.Container) []string {
 	var list []string
 	for _, text := range append(append([]string{}, c.Command...), c.Args...) {
@@ -74,7 +75,7 @@ func words(c corev1.Container) []string {
 		}
 	}
 	program := slices.IndexFunc(list, func(word string) bool { return path.Base(word) == Name })
-	return list[program+1:] // a shell has flags of its own before
+	return list[program+1:] // the shell's own flags come before
 }
 
 // flags reads --name=value, --name value, and --name, each with one dash or two.

@@ -7,7 +7,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The ConfigMap in which Cluster Autoscaler says how it is doing, its key, and the annotation that says when.
+// The ConfigMap in which Cluster Autoscaler reports its status, its key, and the annotation with the time of
+// the report.
 const (
 	StatusConfigMap     = "cluster-autoscaler-status"
 	StatusKey           = "status"
@@ -16,7 +17,7 @@ const (
 	longestErrorMessage = 500
 )
 
-// Status is what that ConfigMap says.
+// Status is the content of that ConfigMap.
 type Status struct {
 	Time             string        `json:"time"`
 	AutoscalerStatus string        `json:"autoscalerStatus"`
@@ -39,7 +40,7 @@ type GroupStatus struct {
 	ScaleDown ScaleDown   `json:"scaleDown"`
 }
 
-// Probe is when something was looked at last, and since when it is as it is.
+// Probe says when a status was last checked, and when it last changed.
 type Probe struct {
 	LastProbeTime      string `json:"lastProbeTime"`
 	LastTransitionTime string `json:"lastTransitionTime"`
@@ -52,7 +53,7 @@ type Health struct {
 	Probe
 }
 
-// GroupHealth is that of a group, with its sizes.
+// GroupHealth is the health of a group, with its sizes.
 type GroupHealth struct {
 	Status              string     `json:"status"`
 	NodeCounts          NodeCounts `json:"nodeCounts"`
@@ -62,7 +63,8 @@ type GroupHealth struct {
 	Probe
 }
 
-// NodeCounts are instances with a node, and those without one, of which some should have had one for long.
+// NodeCounts are instances with a node, and instances without one; LongUnregistered have had no node for
+// too long.
 type NodeCounts struct {
 	Registered       RegisteredCounts `json:"registered"`
 	LongUnregistered int64            `json:"longUnregistered"`
@@ -84,27 +86,27 @@ type UnreadyCounts struct {
 	ResourceUnready int64 `json:"resourceUnready"`
 }
 
-// ScaleUp says whether instances are to come.
+// ScaleUp says whether instances are expected.
 type ScaleUp struct {
 	Status      string       `json:"status"`
 	BackoffInfo *BackoffInfo `json:"backoffInfo,omitempty"`
 	Probe
 }
 
-// BackoffInfo is why none are asked for.
+// BackoffInfo says why no instances are requested.
 type BackoffInfo struct {
 	ErrorCode    string `json:"errorCode"`
 	ErrorMessage string `json:"errorMessage"`
 }
 
-// ScaleDown counts nodes that nothing needs.
+// ScaleDown counts unneeded nodes.
 type ScaleDown struct {
 	Status     string `json:"status"`
 	Candidates int64  `json:"candidates,omitempty"`
 	Probe
 }
 
-// Facts are what is known of a group.
+// Facts are what the status of a group is made from.
 type Facts struct {
 	Name                  string
 	Min, Max, Desired     int64
@@ -114,7 +116,8 @@ type Facts struct {
 	BackoffCode, BackedBy string
 }
 
-// NewStatus is the status of groups at a time. What has not changed since the status before keeps its time.
+// NewStatus is the status of groups at a time. A status that is the same as before keeps its time of
+// transition.
 func NewStatus(groups []Facts, before *Status, now time.Time) Status {
 	out := Status{Time: now.UTC().Format(statusTime), AutoscalerStatus: "Running"}
 	was := map[string]GroupStatus{}
@@ -159,7 +162,7 @@ func statusOf(g Facts, s GroupStatus, now time.Time) GroupStatus {
 	return s
 }
 
-// turn sets a status, and is the probe of it.
+// turn sets a status, and returns its probe.
 func (p Probe) turn(status *string, to string, now time.Time) Probe {
 	p.LastProbeTime = now.UTC().Format(time.RFC3339Nano)
 	if *status != to || p.LastTransitionTime == "" {

@@ -14,9 +14,9 @@ import (
 	"tenon/internal/surge"
 )
 
-// Workload reads what makes a pod that asks to be replaced before it goes. Deployments are
-// in no cache, because few pods ask: they are read from the API server itself, and so is
-// the ReplicaSet's template, of which caches keep nothing.
+// Workload reads the owner of a pod that asks to be replaced before its eviction. Deployments are
+// in no cache, because few pods ask for this: they are read from the API server itself, and so is
+// the ReplicaSet's template, which caches omit.
 func Workload(ctx context.Context, cached, live client.Reader, pod *corev1.Pod) (surge.Workload, error) {
 	var w surge.Workload
 	ref := metav1.GetControllerOfNoCopy(pod)
@@ -24,7 +24,7 @@ func Workload(ctx context.Context, cached, live client.Reader, pod *corev1.Pod) 
 		return w, nil
 	}
 	set, err := setOf(ctx, cached, pod, ref)
-	if set == nil && err == nil { // caches of different kinds are not equally far
+	if set == nil && err == nil { // caches of different kinds may be behind by different amounts
 		set, err = setOf(ctx, live, pod, ref)
 	}
 	if err != nil || set == nil {
@@ -37,7 +37,7 @@ func Workload(ctx context.Context, cached, live client.Reader, pod *corev1.Pod) 
 	}
 	w.Deployment = deployment
 	if surge.Asked(deployment, pod) {
-		return w, nil // the usual case, which is read often and needs nothing else
+		return w, nil // the usual case, which needs no other reads
 	}
 	if w.Set, err = setOf(ctx, live, pod, ref); err != nil {
 		return refused(w, pod, err)
@@ -67,7 +67,7 @@ func deploymentOf(ctx context.Context, live client.Reader, set *appsv1.ReplicaSe
 	return deployment, nil
 }
 
-// refused turns a lack of rights into an answer: nothing will change by asking again.
+// refused turns missing permissions into an answer, because a retry would not help.
 func refused(w surge.Workload, pod *corev1.Pod, err error) (surge.Workload, error) {
 	if apierrors.IsForbidden(err) {
 		w.Denied = "Tenon may not read what made it: " + err.Error()
@@ -79,7 +79,7 @@ func refused(w surge.Workload, pod *corev1.Pod, err error) (surge.Workload, erro
 	return w, nil
 }
 
-// claimsOf are the volume claims that a pod names. Those made for it alone do not keep
+// claimsOf are the volume claims that a pod names. Claims made for that pod alone do not keep
 // another pod waiting.
 func claimsOf(ctx context.Context, r client.Reader, pod *corev1.Pod) ([]*corev1.PersistentVolumeClaim, error) {
 	var out []*corev1.PersistentVolumeClaim
@@ -101,7 +101,7 @@ func claimsOf(ctx context.Context, r client.Reader, pod *corev1.Pod) ([]*corev1.
 	return out, nil
 }
 
-// Rolls are what becomes of the pods that ask to be replaced before they go.
+// Rolls are the states of the pods that ask to be replaced before their eviction.
 func Rolls(ctx context.Context, cached, live client.Reader, pods []*corev1.Pod) (map[types.UID]surge.Step, error) {
 	steps := map[types.UID]surge.Step{}
 	for _, pod := range pods {

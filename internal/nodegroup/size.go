@@ -28,17 +28,17 @@ func Show(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, de
 	})
 }
 
-// Why is what a size was changed for.
+// Why is the reason for a change of size.
 type Why int
 
-// The reasons: pods need nodes, nodes are not needed, or instances do not come.
+// The reasons: pods need nodes, nodes are not needed, or instances fail to launch.
 const (
 	Grown Why = iota
 	Shrunk
 	Corrected
 )
 
-// Refused writes that the cloud has just refused to end an instance that is not needed.
+// Refused records that the cloud has just refused to end an unneeded instance.
 func Refused(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup) error {
 	_, err := write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) { scaled(s).Failed = now })
 	return err

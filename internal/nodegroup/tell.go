@@ -34,7 +34,7 @@ func TellStatus(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGro
 	kit.Events.Publish(e)
 }
 
-// Reasons of events of nodes that go, as Cluster Autoscaler has them.
+// Reasons of events about nodes that are removed, with Cluster Autoscaler's names.
 const (
 	eventScaleDown      = "ScaleDown"
 	eventScaleDownEmpty = "ScaleDownEmpty"
@@ -49,7 +49,8 @@ func TellNode(kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, node *corev1.Node, 
 	kit.Events.Publish(e)
 }
 
-// TellScaleDown says on a node of a group in mode cas, and on the ConfigMap, that it goes.
+// TellScaleDown says on a node of a group in mode cas, and on the ConfigMap, that the node is being
+// removed.
 func TellScaleDown(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, node *corev1.Node, empty bool) {
 	TellNode(kit, g, node, telemetry.Normal(nil, eventScaleDown, "The node is drained and removed: nothing needs it", string(node.UID)))
 	why := eventScaleDown

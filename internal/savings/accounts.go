@@ -17,25 +17,24 @@ import (
 // Annotation holds the account of a pool. Removing it starts a new one.
 const Annotation = "tenon.sh/savings"
 
-// Accounts reads and writes the accounts of pools. All methods may be called by many
-// goroutines.
+// Accounts reads and writes the accounts of pools. All methods may be called concurrently.
 type Accounts struct{ kit reconcile.Kit }
 
-// New makes one. It has no state of its own.
+// New returns Accounts. It has no state of its own.
 func New(kit reconcile.Kit) *Accounts { return &Accounts{kit} }
 
 // Of is the account of a pool.
 func Of(pool *karpenterv1.NodePool) Account { return read(pool.Annotations[Annotation]) }
 
-// Caution is what evictions from a pool's nodes have to save now, in thousandths of what
-// they would have to otherwise. It is for the pool's snapshot.Consolidation.
+// Caution is how much evictions from a pool's nodes have to save now, in thousandths of what would
+// otherwise be enough. It is for the pool's snapshot.Consolidation.
 func (l *Accounts) Caution(pool *karpenterv1.NodePool) int {
 	return Of(pool).Caution(l.kit.Clock.Now())
 }
 
-// Over notes that a command is over. Realised is the price of what was given up, less that of what was
-// really launched for it; what is bought later for its pods is for Bought. A command that failed was given
-// up before anything was evicted. Commands for drift do not count, because their purpose is not to save
+// Over notes that a command is over. Realised is the price of the removed nodes less that of the instances
+// launched for them; later purchases for its pods are reported to Bought. A command that failed was
+// abandoned before any eviction. Commands for drift do not count, because their purpose is not to save
 // money. Calling it twice does no harm.
 func (l *Accounts) Over(ctx context.Context, record command.Record, realised model.Money, failed bool) error {
 	if record.Reason == plan.Drifted {
@@ -84,13 +83,13 @@ func (l *Accounts) Bought(ctx context.Context, id, pool string, price model.Mone
 	return nil
 }
 
-// poolPart is what a pool has in a command.
+// poolPart is the part of a command that belongs to a pool.
 type poolPart struct {
 	pool string
 	move Move
 }
 
-// parts shares a command out among the pools whose nodes go by it, by the prices of these.
+// parts divides a command among the pools whose nodes it removes, by the prices of those nodes.
 func parts(record command.Record, realised model.Money) []poolPart {
 	pools := record.Pools()
 	weights := make([]model.Money, len(pools))
@@ -113,7 +112,7 @@ func parts(record command.Record, realised model.Money) []poolPart {
 	return out
 }
 
-// split shares an amount out by weights, evenly if there are none; nothing is lost.
+// split divides an amount by weights, evenly if there are none; the parts add up to the amount.
 func split(amount model.Money, weights []model.Money) []model.Money {
 	out := make([]model.Money, len(weights))
 	total := model.Money(0)
@@ -135,7 +134,7 @@ func split(amount model.Money, weights []model.Money) []model.Money {
 	return out
 }
 
-// change reads past the cache: commands may end one right after the other.
+// change reads past the cache, because one command may end right after another.
 func (l *Accounts) change(ctx context.Context, name string, change func(Account) Account) error {
 	err := patch.Current(ctx, l.kit, name, func(pool *karpenterv1.NodePool) error {
 		after := change(Of(pool)).String()

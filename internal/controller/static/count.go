@@ -13,12 +13,12 @@ import (
 	"tenon/api/scalar"
 )
 
-// poolClaims are a pool's claims, by what they are to its number of replicas.
+// poolClaims are a pool's claims, by how they count for its number of replicas.
 type poolClaims struct {
 	running []*karpenterv1.NodeClaim
-	// pending are being disrupted: they run, and each has or gets a replacement of its own.
+	// pending are being disrupted: they run, and each has or gets its own replacement.
 	pending []*karpenterv1.NodeClaim
-	// leaving still have a node, which counts for limits, and a name.
+	// leaving claims still have a node, which counts for limits, and a name.
 	leaving []*karpenterv1.NodeClaim
 }
 
@@ -37,8 +37,8 @@ func count(pool *karpenterv1.NodePool, claims []*karpenterv1.NodeClaim) poolClai
 	return c
 }
 
-// isOfAnother tells claims of an earlier pool of this name: they are about to be collected
-// with it. Claims without an owner were made by hand, and count.
+// isOfAnother reports whether a claim belongs to an earlier pool of this name: it is about to be
+// collected with that pool. Claims without an owner were created by hand, and count.
 func isOfAnother(pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) bool {
 	of := func(isIt func(metav1.OwnerReference) bool) bool {
 		return slices.ContainsFunc(claim.OwnerReferences, func(r metav1.OwnerReference) bool {
@@ -53,18 +53,18 @@ func isTrue(list []metav1.Condition, name string) bool {
 	return slices.ContainsFunc(list, func(c metav1.Condition) bool { return c.Type == name && c.Status == metav1.ConditionTrue })
 }
 
-// missing is how many claims the pool should have and has not. The replacements of what is
-// being disrupted are not ours to make.
+// missing is how many claims the pool lacks. Disruption, not this controller, creates the
+// replacements of claims that are being disrupted.
 func (c poolClaims) missing(pool *karpenterv1.NodePool) int {
 	return max(int(*pool.Spec.Replicas)-len(c.running)-len(c.pending), 0)
 }
 
-// extra is how many it has and should not.
+// extra is how many surplus claims the pool has.
 func (c poolClaims) extra(pool *karpenterv1.NodePool) int {
 	return max(len(c.running)-int(*pool.Spec.Replicas), 0)
 }
 
-// room is how many nodes the pool's limit leaves.
+// room is how many more nodes the pool's limit allows.
 func (c poolClaims) room(pool *karpenterv1.NodePool) int {
 	limit, limited := pool.Spec.Limits[karpenterv1.ResourceNodes]
 	if !limited {
@@ -73,8 +73,8 @@ func (c poolClaims) room(pool *karpenterv1.NodePool) int {
 	return max(int(scalar.Amount(limit))-len(c.running)-len(c.pending)-len(c.leaving), 0)
 }
 
-// freeNames are the names of the next claims: the pool's with the lowest numbers that no
-// claim has.
+// freeNames are the names of the next claims: the pool's name with the lowest numbers that no claim
+// has.
 func (c poolClaims) freeNames(pool string) func() string {
 	taken := map[string]bool{}
 	for _, claim := range slices.Concat(c.running, c.pending, c.leaving) {
@@ -92,8 +92,8 @@ func (c poolClaims) freeNames(pool string) func() string {
 	}
 }
 
-// poolMatters: an edit, as by the scale subresource, or the pool has become ready. Counts
-// in the status do not matter.
+// poolMatters reports that the pool was edited, as by the scale subresource, or has become ready.
+// Counts in the status do not matter.
 func poolMatters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return changed != nil
@@ -102,14 +102,15 @@ func poolMatters(old, changed client.Object) bool {
 	return a.Generation != b.Generation || isReady(a) != isReady(b)
 }
 
-// isReady tells pools that were found ready as they are now: an edit voids it for a moment.
+// isReady reports whether the pool was found ready in its present generation: an edit makes it
+// unready for a moment.
 func isReady(pool *karpenterv1.NodePool) bool {
 	return slices.ContainsFunc(pool.Status.Conditions, func(c metav1.Condition) bool {
 		return c.Type == condition.Ready && c.Status == metav1.ConditionTrue && c.ObservedGeneration == pool.Generation
 	})
 }
 
-// claimMatters: a claim came, went, began to go or to be replaced.
+// claimMatters reports that a claim was created, deleted, or began to be deleted or replaced.
 func claimMatters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return true

@@ -10,16 +10,15 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// deprovision deletes the claims that a pool has too many. Neither budgets nor pods that
-// must not be disrupted stop it: the user asked for this number. Drains go as gently as
-// ever.
+// deprovision deletes the surplus claims of a pool. Neither budgets nor pods that must not be
+// disrupted stop it: the user asked for this number. Drains are as gentle as usual.
 func (s static) deprovision(ctx context.Context, pool *karpenterv1.NodePool) (reconcile.Result, error) {
 	// 1. The cache says whether there may be something to do.
 	seen, err := s.seen(ctx, pool)
 	if err != nil || seen.extra(pool) == 0 {
 		return reconcile.In(period), err
 	}
-	// 2. The API server says how many, and what is on the nodes says which.
+	// 2. The API server says how many, and the pods on the nodes say which.
 	pool, current, err := s.current(ctx, pool.Name)
 	if err != nil || pool == nil || current.extra(pool) == 0 {
 		return reconcile.In(period), err

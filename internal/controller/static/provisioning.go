@@ -12,8 +12,7 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// provision makes the claims that a pool should have and has not, as far as its limit
-// allows.
+// provision creates the claims that a pool lacks, as far as its limit allows.
 func (s static) provision(ctx context.Context, pool *karpenterv1.NodePool) (reconcile.Result, error) {
 	// 1. The cache says whether there may be something to do.
 	seen, err := s.seen(ctx, pool)
@@ -41,11 +40,11 @@ func (s static) provision(ctx context.Context, pool *karpenterv1.NodePool) (reco
 	return reconcile.In(period), nil
 }
 
-// errMet says that claims were made that the count did not know, so that the count is invalid.
+// errMet says that there were claims that the count did not include, so that the count is invalid.
 var errMet = errors.New("another process makes claims of the pool")
 
-// makeAll makes so many claims. A name that is taken meanwhile by a claim of this pool is
-// one of them; one that is taken by anything else is passed over.
+// makeAll creates a number of claims. If a claim of this pool has taken a name meanwhile, it counts
+// as one of them; a name that another object has is skipped.
 func (s static) makeAll(ctx context.Context, pool *karpenterv1.NodePool, n int, nextName func() string) error {
 	for made := 0; made < n; {
 		claim, err := s.maker.ForPool(pool)
@@ -69,8 +68,8 @@ func (s static) makeAll(ctx context.Context, pool *karpenterv1.NodePool, n int, 
 	return nil
 }
 
-// meet looks at a claim that has a name which the list said was free. If it is of this
-// pool, the list is out of date and everything is counted again.
+// meet looks at a claim that has a name which the list said was free. If it belongs to this pool,
+// the list is out of date and everything is counted again.
 func (s static) meet(ctx context.Context, pool *karpenterv1.NodePool, name string) error {
 	claim := &karpenterv1.NodeClaim{}
 	err := s.kit.Uncached(reconcile.BeforePurchase).Get(ctx, client.ObjectKey{Name: name}, claim)
@@ -80,5 +79,5 @@ func (s static) meet(ctx context.Context, pool *karpenterv1.NodePool, name strin
 	case err != nil:
 		return fmt.Errorf("read claim %s: %w", name, err)
 	}
-	return nil // a stranger's
+	return nil // it belongs to another pool
 }

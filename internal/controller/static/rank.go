@@ -17,10 +17,10 @@ type occupied struct {
 	pods  []*corev1.Pod
 }
 
-// ranked sorts claims by how little is lost with them: those without an instance, then
-// empty nodes, then nodes whose pods do not object; and among the last by what it costs to
-// move the pods, less for nodes that would soon expire anyway. The youngest go first where
-// nothing else tells them apart: old ones have proven that they run.
+// ranked sorts claims by how little is lost with them: claims without an instance first, then empty
+// nodes, then nodes whose pods may be disrupted. Among the last it sorts by the cost of moving the
+// pods, which is lower for nodes that would soon expire anyway. Otherwise the youngest go first:
+// older nodes have proven to work.
 func ranked(list []occupied, now time.Time) []occupied {
 	out := slices.Clone(list)
 	slices.SortFunc(out, func(a, b occupied) int {
@@ -34,7 +34,7 @@ func ranked(list []occupied, now time.Time) []occupied {
 	return out
 }
 
-// The classes, the first to go first.
+// The classes, in the order of removal.
 const (
 	notLaunched = iota
 	empty
@@ -55,10 +55,10 @@ func (o occupied) class(now time.Time) int {
 	return willing
 }
 
-// whole is a whole lifetime.
+// whole is a complete lifetime.
 const whole = 1000
 
-// cost of moving all pods, weighed by how much of its life the node still has.
+// cost is the cost of moving all pods, weighted with the node's remaining share of its lifetime.
 func (o occupied) cost(now time.Time) int64 {
 	var sum int64
 	for _, p := range o.pods {
@@ -67,7 +67,7 @@ func (o occupied) cost(now time.Time) int64 {
 	return sum / whole * remaining(o.claim, now)
 }
 
-// remaining is the part of its life that a claim has before it, of whole.
+// remaining is the share of its lifetime that a claim has left, out of whole.
 func remaining(claim *karpenterv1.NodeClaim, now time.Time) int64 {
 	life := claim.Spec.ExpireAfter.Duration
 	if life == nil {

@@ -5,9 +5,9 @@
 //
 // The cache only says that there may be something to do. The action follows from the API server's own list,
 // and every claim is named after its pool and a number. A claim from an unanswered call, or from another
-// process at the same time, has the name that we would use next. So lag, a crash or two leaders never make
-// a surplus claim. Limits of nodes are kept in the same way: everything that exists counts, also what is
-// leaving.
+// process at the same time, has the name that we would use next. So lag, a crash or two leaders never
+// create a surplus claim. Limits of nodes are kept in the same way: every existing claim counts, also
+// those that are being deleted.
 //
 // The package must not replace drifted nodes: disruption does, one for one.
 package static
@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// period is how often a pool is counted although nothing has changed.
+	// period is how often a pool without changes is counted.
 	period = time.Minute
 	// atLimit is when to look again at a pool whose limit leaves no room.
 	atLimit = 30 * time.Second
@@ -40,8 +40,7 @@ type static struct {
 	maker nodeclaim.Maker
 }
 
-// New makes the two controllers, if the gate StaticCapacity is open; otherwise there are
-// none.
+// New returns the two controllers if the gate StaticCapacity is open; otherwise it returns none.
 func New(kit reconcile.Kit) []reconcile.Controller {
 	if !kit.Settings.FeatureGates.StaticCapacity {
 		return nil
@@ -87,7 +86,7 @@ func poolOf(_ context.Context, claim client.Object) []reconcile.Key {
 	return nil
 }
 
-// seen counts by the cache.
+// seen is the count from the cache.
 func (s static) seen(ctx context.Context, pool *karpenterv1.NodePool) (poolClaims, error) {
 	claims, err := lookup.ClaimsIn(ctx, s.kit.Client, pool.Name)
 	if err != nil {
@@ -96,8 +95,8 @@ func (s static) seen(ctx context.Context, pool *karpenterv1.NodePool) (poolClaim
 	return count(pool, claims), nil
 }
 
-// current is the pool as the API server has it now, and a count of its claims. The pool is
-// nil if there is nothing left to do for it.
+// current is the pool as the API server has it now, and a count of its claims. The pool is nil if
+// there is nothing to do for it.
 func (s static) current(ctx context.Context, name string) (*karpenterv1.NodePool, poolClaims, error) {
 	pool := &karpenterv1.NodePool{}
 	if err := s.kit.Uncached(reconcile.BeforePurchase).Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
