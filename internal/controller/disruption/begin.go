@@ -22,7 +22,7 @@ import (
 	"tenon/internal/world"
 )
 
-// start is a disruption as it is begun.
+// start is a disruption that is being begun.
 type start struct {
 	plan   *plan.Disruption
 	state  command.State
@@ -34,7 +34,7 @@ type start struct {
 // beginAll begins the disruptions that need not wait and still hold. If one fails, the others still begin.
 // The number is that of the decision.
 func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen []plan.Disruption, number int64) error {
-	var now *disrupt.Current // only if something has changed meanwhile
+	var now *disrupt.Current // read only if something has changed meanwhile
 	if d.o.World.Pulse().Changes != picture.Pulse.Changes && len(chosen) > 0 {
 		now = disrupt.NewCurrent(d.look(ctx, d.o.World, d.kit.Clock.Now()).Snapshot)
 	}
@@ -68,7 +68,7 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen
 	return errors.Join(wrong...)
 }
 
-// prepare gathers what a command needs. The cause says what has changed so that the command must not begin.
+// prepare gathers what a command needs. The cause says which change forbids the command.
 func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.Disruption) (*start, reason.Cause, error) {
 	out := &start{plan: p, pods: map[types.UID]bool{}, state: command.State{Now: s.Now, Record: command.Record{
 		ID: d.o.Suffix() + d.o.Suffix(), Reason: p.Reason, Begun: s.Now, Kind: kindOf(p), Savings: p.Savings, Evictions: p.Evictions(),
@@ -93,7 +93,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 		out.state.Leavers = append(out.state.Leavers, l)
 		record.Claims = append(record.Claims, command.Member{Claim: member, Pool: r.Pool, Price: r.Price})
 	}
-	if p.DeleteFirst { // what comes instead is bought for the pods, once the removal has begun
+	if p.DeleteFirst { // new nodes are bought for the pods once the removal has begun
 		first := *p
 		first.Replacements = nil
 		p, out.plan = &first, &first
@@ -117,7 +117,7 @@ func (d *disruption) prepare(ctx context.Context, s *snapshot.Snapshot, p *plan.
 			Claim: order.Claim.Name, Pool: order.Pool.Name, Price: p.Replacements[i].Offer.Price,
 		})
 	}
-	text := record.String() // now that everything is in it
+	text := record.String() // now that the record is complete
 	for i := range out.state.Orders {
 		out.state.Orders[i].Claim.Annotations[karpenterv1.AnnotationDisruption] = text
 	}
@@ -132,7 +132,7 @@ func refsOf(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.PodRef {
 	return out
 }
 
-// receivers are the claims whose nodes take pods, and the nodes of groups that do.
+// receivers are the claims of nodes that receive pods, and the nodes of groups that do.
 func receivers(s *snapshot.Snapshot, p *plan.Disruption) []string {
 	taking := map[string]bool{}
 	for i := range p.Moves {
@@ -147,7 +147,7 @@ func receivers(s *snapshot.Snapshot, p *plan.Disruption) []string {
 	return out
 }
 
-// order is a replacement to be made, or the code of what has changed about its pool. Replacements of
+// order is a replacement to create, or the change of its pool that forbids it. Replacements of
 // static pools come straight from the template.
 func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun time.Time) (command.Replacement, reason.Code) {
 	pool, found := d.o.World.Pool(c.Pool)
@@ -169,8 +169,9 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun ti
 	return command.Replacement{Claim: claim, Pool: pool, Capacity: c.Capacity}, reason.None
 }
 
-// begin writes the command on the claims and the nodes, and then makes its replacements.
-// When a write fails, everything is taken back, now or by the process that finds it on the objects.
+// begin writes the command on the claims and the nodes, and then creates its replacements. When a
+// write fails, it undoes everything, or the process that finds the marks on the objects does so
+// later.
 func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 	r := &s.state.Record
 	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods, Evict: s.evict})
@@ -190,7 +191,7 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 }
 
 // undo takes back a command that could not be begun. A later evaluation finds on the objects what could
-// not be taken back now.
+// not be undone now.
 func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) error {
 	state, err := d.state(ctx, d.kit.Uncached(reconcile.AfterOwnWrite), world.Underway{Record: *r})
 	if err == nil {
@@ -200,7 +201,7 @@ func (d *disruption) undo(ctx context.Context, r *command.Record, cause error) e
 		reconcile.Log(ctx).Error(err, "could not take back a disruption that was not begun completely", "command-id", r.ID)
 	}
 	if patch.Outdated(cause) {
-		return nil // another writer was faster: the next evaluation knows
+		return nil // another writer was faster: the next evaluation sees its change
 	}
 	return fmt.Errorf("begin disruption %s: %w", r.ID, cause)
 }

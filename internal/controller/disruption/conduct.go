@@ -19,7 +19,7 @@ import (
 	"tenon/internal/world"
 )
 
-// tick is how often commands are looked at while there are any.
+// tick is how often commands under way are checked.
 const tick = time.Second
 
 // conduct takes every command one step further. If one fails, the others still go on.
@@ -52,8 +52,8 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	return reconcile.In(period), nil
 }
 
-// meet enters the commands that claims and nodes show: when leaders change, some are not ours. It
-// returns these objects.
+// meet registers the commands found on claims and nodes: when leaders change, another process may
+// have begun some. It returns these objects.
 func (d *disruption) meet(ctx context.Context) ([]client.Object, error) {
 	claims, err := lookup.ClaimsDisrupted(ctx, d.kit.Client)
 	if err != nil {
@@ -79,8 +79,8 @@ func (d *disruption) meet(ctx context.Context) ([]client.Object, error) {
 	return carriers, nil
 }
 
-// advance does the next step of a command. It decides on what the API server has, not on a cache: some
-// steps cannot be taken back, and with an old cache every write would conflict.
+// advance takes the next step of a command. It reads from the API server, not from a cache: some steps
+// cannot be undone, and with an old cache every write would conflict.
 func (d *disruption) advance(ctx context.Context, u world.Underway) error {
 	state, err := d.state(ctx, d.kit.Client, u)
 	if err != nil {
@@ -104,13 +104,13 @@ func (d *disruption) advance(ctx context.Context, u world.Underway) error {
 	return d.take(ctx, state, step, why)
 }
 
-// take does a step.
+// take carries out a step.
 func (d *disruption) take(ctx context.Context, s *command.State, step command.Step, why command.Why) error {
 	switch step {
 	case command.Look:
 		return d.remove(ctx, s)
 	case command.Abandon:
-		if s.Unaware == 0 { // its replacements are to blame, and say so as long as they are there
+		if s.Unaware == 0 { // its replacements failed, and say why as long as they exist
 			if err := d.ended(ctx, s, why); err != nil {
 				return err
 			}
@@ -164,12 +164,12 @@ func (d *disruption) state(ctx context.Context, reader client.Reader, u world.Un
 	return s, nil
 }
 
-// patience is how long replacements may take: longer where many are under way.
+// patience is how long replacements may take: longer if many are under way.
 func patience(machines int) time.Duration {
 	return min(max(time.Duration(machines)*80*time.Millisecond, 10*time.Minute), time.Hour)
 }
 
-// remove looks at the nodes once more, and deletes the claims of those that nothing keeps.
+// remove checks the nodes once more, and deletes the claims of those without an objection.
 func (d *disruption) remove(ctx context.Context, s *command.State) error {
 	look, objections := d.secondLook(s), map[string]reason.Cause{}
 	for _, l := range s.Staying() {
@@ -207,8 +207,8 @@ func (d *disruption) abandon(ctx context.Context, s *command.State, why command.
 	return nil
 }
 
-// release counts where moved pods came, and lets nodes be disrupted again that did not get the pods planned
-// for them.
+// release counts where moved pods arrived. It lets nodes be disrupted again if the pods planned for them
+// went elsewhere.
 func (d *disruption) release(ctx context.Context) error {
 	var wrong []error
 	for _, a := range d.underway.Arrived() {
@@ -223,8 +223,8 @@ func (d *disruption) release(ctx context.Context) error {
 	return errors.Join(wrong...)
 }
 
-// tidy takes back marks that belong to no command: those of a process that ran before, or
-// of one that was abandoned while a write was under way.
+// tidy removes marks that belong to no command: those of an earlier process, or of one that was
+// abandoned while a write was under way.
 func (d *disruption) tidy(ctx context.Context, carriers []client.Object) error {
 	active := map[string]bool{}
 	for _, u := range d.underway.List() {

@@ -29,23 +29,22 @@ import (
 	"tenon/internal/world"
 )
 
-// Options are what the controllers are made with, beside the kit.
+// Options are the parameters of the controllers, besides the kit.
 type Options struct {
 	World    *world.World
 	Supply   *market.Supply
 	Executor *execute.Executor
-	// Synced reports whether everything that was there at the start has been put into the
-	// world. Nil is always.
+	// Synced reports whether all objects that existed at the start are in the world. Nil means always.
 	Synced func() bool
 	// Suffix makes the ends of names.
 	Suffix func() string
 	// Effort bounds an evaluation.
 	Effort decide.Budget
-	// Pause is the least time between two evaluations, if it is longer than usual.
+	// Pause is the minimum time between two evaluations, if it is longer than usual.
 	Pause time.Duration
-	// Tell is given every evaluation; it may be nil.
+	// Tell receives every evaluation; it may be nil.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
-	// Journal keeps every evaluation and what came of it; nil keeps none.
+	// Journal keeps every evaluation and its outcome; nil keeps none.
 	Journal *journal.Journal
 	// Rollouts pace drift.
 	Rollouts *rolloutpace.Rollouts
@@ -80,11 +79,11 @@ type disruption struct {
 	kit     reconcile.Kit
 	o       Options
 	intents nodeclaim.Maker
-	// underway are the commands, as far as they are not on the objects.
+	// underway are the commands, as far as the objects do not show them.
 	underway *world.Disruptions
-	// Of the evaluator alone.
+	// Used by the evaluator alone.
 	reader *world.Reader
 	memory *provision.Memory
 	last   round
-	broken map[string][]reason.BudgetFault // what is wrong with budgets, by pool, as it was said last
+	broken map[string][]reason.BudgetFault // the errors of budgets, by pool, as last reported
 }

@@ -25,17 +25,17 @@ type round struct {
 	changes uint64 // of the world, as of the picture
 	at      time.Time
 	took    time.Duration
-	next    time.Time        // when the answer may change although nothing happens
-	after   string           // where the sweep goes on
-	left    int              // how many nodes have not had their turn in it
+	next    time.Time        // when the answer may change without an event
+	after   string           // the node after which the sweep continues
+	left    int              // how many nodes the sweep has not reached yet
 	ended   int              // how many commands were over
 	blind   int              // the number of pools whose offers were unknown
-	waiting snapshot.Waiting // what the decision had wait
+	waiting snapshot.Waiting // what the decision postponed
 }
 
 const (
 	unsyncedRetry = time.Second
-	// unseenRetry is how often to look whether our own writes have come back.
+	// unseenRetry is how often to check whether the watches show our own writes.
 	unseenRetry = 200 * time.Millisecond
 	// period is how often to look for commands while there are none.
 	period = 10 * time.Second
@@ -44,7 +44,7 @@ const (
 // evaluate is one turn: decide what should go, and begin it.
 func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	now := d.kit.Clock.Now()
-	// 1. Do we know what was there when we started, and what is under way?
+	// 1. Do we know what existed when we started, and what is under way?
 	if !d.o.Synced() {
 		return reconcile.In(unsyncedRetry), nil
 	}
@@ -58,7 +58,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	}
 	ended, blind := d.underway.Ended(), d.blind(ctx)
 	woke := d.woke(pulse)
-	// 3. Look. What was begun has to be in the picture, or budgets would be spent twice.
+	// 3. Look. Commands that were begun must be in the picture, or budgets would be spent twice.
 	if _, err := d.meet(ctx); err != nil {
 		return reconcile.Never, err
 	}
@@ -79,13 +79,13 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	}
 	d.tellBudgets(ctx, picture.Snapshot)
 	d.countUnremovable(picture.Snapshot, decision.Plan.Prospects)
-	// 5. Begin what need not wait, and still holds, and write what is to be waited for.
+	// 5. Begin what need not wait and still holds, and write the marks for what waits.
 	err := errors.Join(d.beginAll(ctx, picture, decision.Plan.Disruptions, number), d.markUnneeded(ctx, picture.Snapshot, &decision.Plan))
 	return reconcile.In(max(d.wait(d.o.World.Pulse(), d.kit.Clock.Now()), time.Millisecond)), err
 }
 
-// sweep follows a sweep that takes several evaluations. It is over once each node has had its turn, even if
-// the last evaluation left some out: otherwise it would never end.
+// sweep records a sweep that takes several evaluations. It is over once each node has been evaluated, even
+// if the last evaluation left some out: otherwise it would never end.
 func (r *round) sweep(c decide.Coverage) {
 	if r.after == "" {
 		r.left = c.Swept + c.Skipped
@@ -96,7 +96,7 @@ func (r *round) sweep(c decide.Coverage) {
 	}
 }
 
-// wait is how long until the next evaluation; nothing or less is now.
+// wait is the time until the next evaluation; zero or less means now.
 func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 	return wait.Evaluation{
 		Last: d.last.at, Took: d.last.took, Pause: d.o.Pause, Swept: d.last.after == "", Next: d.last.next,
@@ -160,7 +160,8 @@ func (d *disruption) adoptNodes(ctx context.Context) error {
 	return nil
 }
 
-// viewer takes pictures: of the world for good, or of a reader until the next one.
+// viewer takes pictures of the world: permanent ones, or those of a reader, which are valid until
+// the next.
 type viewer interface {
 	Picture(m world.Moment) world.Picture
 }
@@ -172,7 +173,8 @@ func (d *disruption) look(ctx context.Context, at viewer, now time.Time) world.P
 	return at.Picture(world.Moment{Now: now, Settings: settings, Market: market, Lesson: d.lessons(ctx), Waiting: d.last.waiting})
 }
 
-// lessons is what past disruptions have shown about each pool, and how much those under way leave for now.
+// lessons returns what past disruptions have shown about each pool, and how many more the commands under
+// way allow now.
 func (d *disruption) lessons(ctx context.Context) func(*karpenterv1.NodePool, bool) world.Lesson {
 	replacing := map[string]int{} // drifted nodes, by pool
 	for _, u := range d.underway.List() {
@@ -184,7 +186,7 @@ func (d *disruption) lessons(ctx context.Context) func(*karpenterv1.NodePool, bo
 	}
 	return func(pool *karpenterv1.NodePool, drifted bool) world.Lesson {
 		out := world.Lesson{Caution: d.o.Ledger.Caution(pool)}
-		if drifted { // the answer takes the reading of a class
+		if drifted { // the answer requires reading a node class
 			out.Pace = d.o.Rollouts.Pace(ctx, pool, replacing[pool.Name])
 		}
 		return out
@@ -203,7 +205,7 @@ func (d *disruption) decide(s *snapshot.Snapshot, budget decide.Budget) decide.D
 	return decision
 }
 
-// budget is the effort of an evaluation whose sweep goes on after a node.
+// budget is the effort of an evaluation whose sweep continues after a node.
 func (d *disruption) budget(after string) decide.Budget {
 	out := d.o.Effort
 	out.Disrupt, out.Unadvised, out.Unproven, out.Sweep.After = true, true, true, after

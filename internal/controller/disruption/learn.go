@@ -11,8 +11,8 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// succeeded reports a command that was carried out to the roll-outs and the ledger. A command whose nodes
-// went by themselves, before its replacements were ready, counts for neither.
+// succeeded reports a completed command to the roll-outs and the ledger. A command whose nodes were
+// removed by others, before its replacements were ready, counts for neither.
 func (d *disruption) succeeded(ctx context.Context, s *command.State) error {
 	for _, r := range s.Replacements {
 		if r == nil || !r.Conditions(s.Now).IsTrue(karpenterv1.ConditionInitialized) {
@@ -23,7 +23,7 @@ func (d *disruption) succeeded(ctx context.Context, s *command.State) error {
 	return d.ended(ctx, s, command.Why{})
 }
 
-// ended tells of a command that was carried out, or failed. Reporting it twice does no harm, so it happens
+// ended reports a command that was carried out, or failed. Reporting it twice does no harm, so it happens
 // before the command's marks are removed.
 func (d *disruption) ended(ctx context.Context, s *command.State, failed command.Why) error {
 	return errors.Join(
@@ -32,12 +32,13 @@ func (d *disruption) ended(ctx context.Context, s *command.State, failed command
 	)
 }
 
-// realised is what a command saves an hour by the prices of what was really launched for it.
+// realised is what a command saves an hour by the prices of the instances that were launched for
+// it.
 func (d *disruption) realised(s *command.State) model.Money {
 	return d.sum(s.Record.Claims) - d.sum(s.Record.Replacements)
 }
 
-// sum of what members cost.
+// sum is the price of all members.
 func (d *disruption) sum(members []command.Member) model.Money {
 	var sum model.Money
 	for _, m := range members {

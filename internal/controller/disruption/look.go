@@ -28,7 +28,7 @@ import (
 type look struct {
 	d      *disruption
 	state  *command.State
-	pods   map[types.UID]bool // that the decision knew; nil if they are no longer known
+	pods   map[types.UID]bool // known to the decision; nil if they are not remembered
 	index  *ingest.Index
 	listed map[string]bool  // namespaces whose budgets are in the index
 	asked  map[string]int64 // how many nodes of each group this look lets go

@@ -7,7 +7,7 @@ import (
 	"tenon/internal/world"
 )
 
-// woke is why the evaluation runs now. See wait for when each cause counts.
+// woke is the cause of the evaluation. See wait for when each cause counts.
 func (d *disruption) woke(p world.Pulse) string {
 	switch {
 	case d.last.at.IsZero():
@@ -22,13 +22,13 @@ func (d *disruption) woke(p world.Pulse) string {
 	return "time has passed"
 }
 
-// record puts an evaluation into the journal, and returns its number.
+// record writes an evaluation to the journal, and returns its number.
 func (d *disruption) record(r journal.Record) int64 {
 	r.By, r.Took = "disruption", d.last.took
 	return d.o.Journal.Decided(r)
 }
 
-// recordOutcome puts into the journal what a disruption has come to. Only the code that begins the
+// recordOutcome writes the outcome of a disruption to the journal. Only the code that begins the
 // disruption knows the number of the decision.
 func (d *disruption) recordOutcome(r *command.Record, o journal.Outcome) {
 	savings := r.Savings.Float()
@@ -42,7 +42,7 @@ func (d *disruption) recordOutcome(r *command.Record, o journal.Outcome) {
 	d.o.Journal.Told(o)
 }
 
-// recordDropped puts into the journal that a disruption of a decision was not begun.
+// recordDropped writes to the journal that a disruption of a decision was not begun.
 func (d *disruption) recordDropped(p *plan.Disruption, number int64, why string) {
 	savings := p.Savings.Float()
 	o := journal.Outcome{At: d.kit.Clock.Now(), Decision: number, Action: journal.ActionDisrupt, Result: journal.Dropped, Why: why, Savings: &savings}

@@ -106,7 +106,7 @@ func (d *disruption) countBegun(r *command.Record) {
 	}
 }
 
-// policy of a pool as metrics name it.
+// policy is the policy of a pool as metrics name it.
 func (d *disruption) policy(name string) string {
 	pool, found := d.o.World.Pool(name)
 	if !found {
@@ -181,7 +181,8 @@ func (d *disruption) tellAbandoned(ctx context.Context, s *command.State, why st
 		"reason", string(s.Record.Reason), "nodes", strings.Join(nodes, ", "), "cause", why)
 }
 
-// tellBudgets says, once, which pools have budgets that cannot be read: they allow nothing.
+// tellBudgets reports, once, the pools whose budgets cannot be read: such budgets allow no
+// disruption.
 func (d *disruption) tellBudgets(ctx context.Context, s *snapshot.Snapshot) {
 	broken := map[string][]reason.BudgetFault{}
 	for i := range s.Pools {

@@ -12,8 +12,8 @@ import (
 	"tenon/internal/world"
 )
 
-// bufferClaims are the last claims that were made for buffers. When launches are refused, the next are
-// made after pauses that grow, as for pods.
+// bufferClaims are the claims that were last made for buffers. After refused launches, the next are
+// made after growing pauses, as for pods.
 type bufferClaims struct {
 	claims []string
 	times  int // how many in a row failed

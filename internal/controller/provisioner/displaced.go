@@ -11,13 +11,13 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// displaced is which disruptions have displaced pods of an order, and how many each.
+// displaced counts the pods of an order that disruptions have displaced, by disruption.
 type displaced map[string]int64
 
-// displacedBy finds out for which orders disruptions are to blame: the scheduler has put a pod that moved where
-// another one was to go. The order's claim gets the time, as replacements do, so that its pods are not
-// moved again for savings that did not materialise: otherwise the same node would be given up and bought
-// again every few minutes.
+// displacedBy finds the orders that disruptions have caused: the scheduler has bound a moved pod where another
+// one was to go. The order's claim gets the time of the pods, as replacements do, so that its pods are not
+// moved again for savings that did not materialise: otherwise the same node would be removed and bought again
+// every few minutes.
 func (l *loop) displacedBy(orders []execute.Order) []displaced {
 	out := make([]displaced, len(orders))
 	for i := range orders {
@@ -40,7 +40,7 @@ func (l *loop) displacedBy(orders []execute.Order) []displaced {
 	return out
 }
 
-// charge counts what was bought for displaced pods against the disruptions that displaced them.
+// charge charges what was bought for displaced pods to the disruptions that displaced them.
 func (l *loop) charge(ctx context.Context, outcomes []execute.Outcome, displacing []displaced) {
 	for i, o := range outcomes {
 		if o.Claim == nil {

@@ -9,9 +9,9 @@ import (
 	"tenon/internal/world"
 )
 
-// commit has pods keep their places on nodes that are still to come. On nodes that are there
-// the scheduler binds new pods at once; one that it has refused before keeps its place there,
-// too, and is nominated for it.
+// commit reserves the places of pods on nodes that do not exist yet. On existing nodes the
+// scheduler binds new pods at once; a pod that it has refused before keeps its place there, too,
+// and is nominated for it.
 func (l *loop) commit(s *snapshot.Snapshot, existing []plan.Placement) {
 	nodes := map[string]*snapshot.Node{}
 	for i := range s.Nodes {
@@ -30,8 +30,8 @@ func (l *loop) commit(s *snapshot.Snapshot, existing []plan.Placement) {
 	}
 }
 
-// pendingRefs are those of the pods that are there and have no node: pods of leaving nodes, and
-// pods that are announced, will be other pods when they come.
+// pendingRefs are those of existing pods without a node. Pods of leaving nodes, and announced pods,
+// are left out: other Pod objects will take their places.
 func pendingRefs(s *snapshot.Snapshot, pods []snapshot.PodIndex) []world.PodRef {
 	out := make([]world.PodRef, 0, len(pods))
 	for _, i := range pods {
@@ -48,7 +48,7 @@ func (l *loop) orders(s *snapshot.Snapshot, claims []plan.Claim, market map[stri
 	for i := range claims {
 		c := &claims[i]
 		pool, found := l.o.World.Pool(c.Pool)
-		if !c.Now() || c.Group != "" || !found { // or it went while we decided
+		if !c.Now() || c.Group != "" || !found { // or the pool was deleted during the decision
 			continue
 		}
 		claim := l.intents.ForPlan(pool, c, market[c.Pool].Catalog)

@@ -1,4 +1,4 @@
-// Package provisioner decides when to make a decision: it waits for pods that want a place, gathers pods
+// Package provisioner decides when to make a decision: it waits for pods that need a place, gathers pods
 // that arrive together, asks the core, and has the plan carried out. It is the controller `provisioner`.
 //
 //	pods arrive ──▶ window ──▶ picture ──▶ decide ──▶ launch what need not wait ──▶ tell
@@ -33,23 +33,22 @@ import (
 	"tenon/internal/world"
 )
 
-// Options are what a loop is made with, beside the kit.
+// Options are the parameters of the controller, besides the kit.
 type Options struct {
 	World    *world.World
 	Supply   *market.Supply
 	Executor *execute.Executor
-	// Ledger is told what was bought for pods that a disruption has displaced.
+	// Ledger records what was bought for pods that a disruption has displaced.
 	Ledger *savings.Accounts
-	// Synced reports whether everything that was there at the start has been put into
-	// the world. Nil is always.
+	// Synced reports whether all objects that existed at the start are in the world. Nil means always.
 	Synced func() bool
 	// Suffix makes the end of a claim's name.
 	Suffix func() string
 	// Effort bounds a decision.
 	Effort decide.Budget
-	// Journal keeps every decision and what came of it; nil keeps none.
+	// Journal keeps every decision and its outcome; nil keeps none.
 	Journal *journal.Journal
-	// Tell is given every decision with the snapshot that it is about; it may be nil.
+	// Tell receives every decision with its snapshot; it may be nil.
 	Tell func(*snapshot.Snapshot, *decide.Decision)
 }
 
@@ -60,8 +59,8 @@ type loop struct {
 	reader       *world.Reader
 	intents      nodeclaim.Maker
 	currency     string
-	unsynced     time.Time     // since when; zero is not
-	closed       time.Time     // when the last pod had its place
+	unsynced     time.Time     // the time since when; zero if synced
+	closed       time.Time     // when the last pod got its place
 	took         time.Duration // by the last decision
 	said         repeats
 	last         round
@@ -75,11 +74,11 @@ type loop struct {
 type round struct {
 	demand, supply, objections, changes uint64
 	at                                  time.Time
-	// left says that pods were left for the next decision while a burst went on, and since is
-	// when the first of them came.
+	// left says that pods were left for the next decision during a burst; since is when the first of
+	// them appeared.
 	left  bool
 	since time.Time
-	// open says that pods have no place yet.
+	// open says that some pods have no place yet.
 	open bool
 	next time.Time // when the picture changes by itself
 }
@@ -100,10 +99,10 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 	}
 }
 
-// step is one turn.
+// step is one reconciliation.
 func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	now := l.kit.Clock.Now()
-	// 1. Is everything there that was there when we started?
+	// 1. Does the world have all objects that existed at the start?
 	if !l.synced(now) {
 		return reconcile.In(unsyncedRetry), nil
 	}
@@ -153,7 +152,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.refusals.note(s, outcomes)
 	stopped, failed := unfinished(l.resize(ctx, s, p, number))
 	spare := l.spare(ctx, s, p, market)
-	// 4. Say what was done and what was not.
+	// 4. Report what was done and what was not.
 	l.tell(ctx, s, p, outcomes)
 	held := l.refusals.held(s, p)
 	l.tellHeld(held)
@@ -174,9 +173,9 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	return l.again(picture.Pulse, now), nil
 }
 
-// decide asks the core, and measures it. While pods find no place that is every few seconds,
-// and mostly about the same as before: what to buy does not depend on the time, so that only
-// what waits is decided anew.
+// decide asks the core, and measures it. While pods find no place, it does so every few seconds,
+// mostly about the same state: what to buy does not depend on the time, so that only the waiting is
+// decided again.
 func (l *loop) decide(p world.Picture) *decide.Decision {
 	begun := l.kit.Clock.Now()
 	again, same := decide.Decision{}, false
@@ -194,12 +193,12 @@ func (l *loop) decide(p world.Picture) *decide.Decision {
 
 const name = "provisioner"
 
-// How often to look although nothing happened.
+// How often to look without an event.
 const (
 	unsyncedRetry = 20 * time.Millisecond
-	tidyFor       = time.Minute // how long pools are looked at again after the last pod has its place
+	tidyFor       = time.Minute // how long pools are checked again after the last pod got its place
 	streamRetry   = 250 * time.Millisecond
-	lateRetry     = time.Second // pods that wait for the places of others, or for others to take theirs
+	lateRetry     = time.Second // for pods that wait for other pods' places, or for other pods to take their places
 )
 
 // idle reports whether no pod, claim or buffer waits.
@@ -221,8 +220,8 @@ func (l *loop) rest(ctx context.Context, p world.Pulse, now time.Time) (reconcil
 	return again, l.o.Executor.MarkPools(ctx, execute.Obstacles{})
 }
 
-// due reports whether there is something that the last decision did not know, and that can
-// change it.
+// due reports whether the world has changed since the last decision in a way that can change the
+// decision.
 func (l *loop) due(p world.Pulse, now time.Time) bool {
 	return l.last.left || p.Demand != l.last.demand || !now.Before(l.nextLook(p))
 }
@@ -244,7 +243,7 @@ func (l *loop) again(p world.Pulse, now time.Time) reconcile.Result {
 	return reconcile.In(l.nextLook(p).Sub(now))
 }
 
-// until is a result that asks for another look at a time; zero is never.
+// until is a result that asks for another look at a time; zero means never.
 func until(t, now time.Time) reconcile.Result {
 	if t.IsZero() {
 		return reconcile.Never
@@ -252,7 +251,7 @@ func until(t, now time.Time) reconcile.Result {
 	return reconcile.In(t.Sub(now))
 }
 
-// synced also tells the metrics, and the log when it takes long.
+// synced also reports the state to the metrics, and to the log when it takes long.
 func (l *loop) synced(now time.Time) bool {
 	m := l.kit.Metrics
 	nodes, _ := l.o.World.Size()

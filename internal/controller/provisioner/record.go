@@ -10,7 +10,7 @@ import (
 	"tenon/internal/world"
 )
 
-// woke is why the decision is made now. See nextLook for when each cause counts.
+// woke is the cause of the decision. See nextLook for when each cause counts.
 func (l *loop) woke(p world.Pulse) string {
 	switch {
 	case l.last.at.IsZero():
@@ -29,12 +29,12 @@ func (l *loop) woke(p world.Pulse) string {
 	return "time has passed"
 }
 
-// record puts a decision into the journal, and returns its number.
+// record writes a decision to the journal, and returns its number.
 func (l *loop) record(woke string, s *snapshot.Snapshot, d *decide.Decision) int64 {
 	return l.o.Journal.Decided(journal.Record{By: name, Woke: woke, Took: l.took, Effort: l.o.Effort, Snapshot: s, Decision: d})
 }
 
-// recordOutcomes puts into the journal what came of claims.
+// recordOutcomes writes the outcomes of claims to the journal.
 func (l *loop) recordOutcomes(number int64, outcomes []execute.Outcome) {
 	for i := range outcomes {
 		o := &outcomes[i]

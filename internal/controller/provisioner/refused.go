@@ -22,17 +22,17 @@ type refusals struct {
 	tries map[types.UID]try
 }
 
-// try is the last claim that was made for a pod.
+// try is the last claim that was created for a pod.
 type try struct {
 	pod   world.PodRef
-	node  string // on which the pod was, if it is to leave there
+	node  string // the node of the pod, if it is leaving
 	claim string // empty once it is known to have failed
 	stock string // what its pool could buy then
 	times int    // how many in a row failed
 	until time.Time
 }
 
-// note enters the claims that were made.
+// note records the claims that were created.
 func (r *refusals) note(s *snapshot.Snapshot, outcomes []execute.Outcome) {
 	stocks := map[string]string{}
 	for _, o := range outcomes {
@@ -54,7 +54,7 @@ func (r *refusals) note(s *snapshot.Snapshot, outcomes []execute.Outcome) {
 	}
 }
 
-// settle finds out which claims failed, and forgets pods that run or are gone.
+// settle finds out which claims failed, and forgets pods that run or were deleted.
 func (r *refusals) settle(w *world.World, now time.Time) {
 	for uid, t := range r.tries {
 		pod, found := w.Pod(t.pod.Namespace, t.pod.Name)
@@ -82,7 +82,7 @@ func stockOf(s *snapshot.Snapshot, pool string) string {
 	return ""
 }
 
-// list is what a snapshot says of those whose claims fail, by UID.
+// list is the snapshot's list of pods whose claims fail, by UID.
 func (r *refusals) list(now time.Time) []snapshot.Refused {
 	var out []snapshot.Refused
 	for _, uid := range order.Keys(r.tries) {
@@ -110,7 +110,7 @@ func (r *refusals) held(s *snapshot.Snapshot, p *plan.Plan) []try {
 	return out
 }
 
-// tellHeld says on pods why nothing is bought for them now.
+// tellHeld publishes events on pods about why nothing is bought for them now.
 func (l *loop) tellHeld(held []try) {
 	for _, t := range held {
 		pod, found := l.o.World.Pod(t.pod.Namespace, t.pod.Name)
@@ -123,7 +123,8 @@ func (l *loop) tellHeld(held []try) {
 	}
 }
 
-// soonest is the earlier of a time and those at which held pods may be tried; zero is never.
+// soonest is the earliest of a time and the times at which held pods may be tried again; zero means
+// never.
 func soonest(at time.Time, held []try) time.Time {
 	for _, t := range held {
 		if at.IsZero() || t.until.Before(at) {

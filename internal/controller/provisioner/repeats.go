@@ -13,10 +13,10 @@ type repeats struct {
 	said map[string]time.Time
 }
 
-// remembered is for how long something that was said counts as known.
+// remembered is how long a message counts as known.
 const remembered = 5 * time.Minute
 
-// isNew reports whether a message should be said now, and remembers it as said.
+// isNew reports whether a message should be published now, and remembers it.
 func (h *repeats) isNew(what string, now time.Time) bool {
 	for key, at := range h.said {
 		if now.Sub(at) >= remembered {

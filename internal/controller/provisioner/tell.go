@@ -25,8 +25,8 @@ import (
 // few is the largest number of names in a line of the log.
 const few = 5
 
-// tell says what was decided: a few lines in the log however many pods there are, events
-// on the pods and pools, and numbers.
+// tell reports the decision: a few lines in the log for any number of pods, events on the
+// pods and pools, and metrics.
 func (l *loop) tell(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, outcomes []execute.Outcome) {
 	log := reconcile.Log(ctx)
 	if p.Solve.Pods > 0 {
@@ -51,7 +51,7 @@ func (l *loop) tell(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, out
 	l.tellPools(ctx, s)
 }
 
-// tellPools says which pools take no part in decisions, and which can buy nothing at all.
+// tellPools reports pools that take no part in decisions, and pools that can buy nothing at all.
 func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
 	for i := range s.Pools {
 		pool := &s.Pools[i]
@@ -75,7 +75,7 @@ func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
 	}
 }
 
-// count keeps the gauges, and the progress of each pod: how long it had to wait for its first
+// count sets the gauges, and records the progress of each pod: how long it waited for its first
 // decision, and when it got a place.
 func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
 	m, now := l.kit.Metrics, l.kit.Clock.Now()
@@ -119,7 +119,7 @@ func podNames(s *snapshot.Snapshot) string {
 	return text
 }
 
-// podsOf counts the pods that claims are made for now.
+// podsOf counts the pods for which claims are made now.
 func podsOf(claims []plan.Claim) int {
 	n := 0
 	for i := range claims {
@@ -154,7 +154,7 @@ func (l *loop) tellClaims(ctx context.Context, s *snapshot.Snapshot, outcomes []
 	}
 }
 
-// instanceTypes names the first of those that a claim allows.
+// instanceTypes names the first instance types that a claim allows.
 func instanceTypes(o execute.Outcome) string {
 	for _, r := range o.Claim.Spec.Requirements {
 		if r.Key != corev1.LabelInstanceTypeStable {
@@ -193,11 +193,11 @@ func (l *loop) tellExisting(s *snapshot.Snapshot, existing []plan.Placement) {
 	}
 }
 
-// nominations bounds the rate of these events, because a burst has many and people do not read all of them.
+// nominations limits the rate of these events, because a burst has many and people do not read all of them.
 var nominations = telemetry.Rate{PerSecond: 5, Burst: 10}
 
-// nominate tells a pod where it will go. Of a pod that no scheduler has looked at yet
-// there is nothing to tell: mostly it is bound in a moment.
+// nominate publishes on a pod where it will go. A pod that no scheduler has looked at yet gets no
+// event: mostly it is bound in a moment.
 func (l *loop) nominate(ref world.PodRef, target string) {
 	l.kit.Metrics.PodProgress.Place(ref.UID, l.kit.Clock.Now())
 	pod, found := l.o.World.Pod(ref.Namespace, ref.Name)
@@ -236,7 +236,7 @@ func (l *loop) tellUnplaced(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 	}
 }
 
-// priced returns texts with the currency of the prices in them.
+// priced returns texts in which prices have their currency.
 func (l *loop) priced(texts map[string]string) map[string]string {
 	out := make(map[string]string, len(texts))
 	for pool, text := range texts {
@@ -245,7 +245,7 @@ func (l *loop) priced(texts map[string]string) map[string]string {
 	return out
 }
 
-// limited finds the pools whose limits keep pods waiting, with what would help.
+// limited finds the pools whose limits keep pods waiting, and says what would help.
 func limited(p *plan.Plan) map[string]string {
 	out := map[string]string{}
 	for _, u := range p.Unplaced {
@@ -263,7 +263,7 @@ func limited(p *plan.Plan) map[string]string {
 	return out
 }
 
-// short finds the pools that would take pods if the cloud had what they may buy.
+// short finds the pools that would take pods if their offerings were in stock.
 func short(p *plan.Plan) map[string]string {
 	out := map[string]string{}
 	for _, u := range p.Unplaced {
@@ -277,7 +277,7 @@ func short(p *plan.Plan) map[string]string {
 	return out
 }
 
-// tellObstacles writes into the conditions of pools what keeps pods waiting.
+// tellObstacles writes into the conditions of pools why pods wait.
 func (l *loop) tellObstacles(ctx context.Context, o execute.Obstacles) {
 	l.warn(karpenterv1.ConditionLimitReached, o.Limits)
 	l.warn(karpenterv1.ConditionOutOfStock, o.Stock)
