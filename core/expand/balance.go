@@ -8,14 +8,14 @@ import (
 	"tenon/core/model"
 )
 
-// Size is a group among which nodes are handed out.
+// Size is the size of a group among which nodes are distributed.
 type Size struct {
 	Group       string
 	Target, Max int64
 }
 
-// Balance hands nodes out, one at a time to the smallest group that may grow, the first of several. It says by how many each
-// group grows, and how many nodes no group can take.
+// Balance distributes nodes, one at a time to the smallest group that may grow, the first of equal ones. It returns by how
+// many each group grows, and how many nodes no group can take.
 func Balance(groups []Size, nodes int64) (more map[string]int64, rest int64) {
 	more, sizes := map[string]int64{}, slices.Clone(groups)
 	for ; nodes > 0; nodes-- {
@@ -36,14 +36,16 @@ func Balance(groups []Size, nodes int64) (more map[string]int64, rest int64) {
 
 // Likeness says when groups are alike.
 type Likeness struct {
-	// Ignored labels may differ. If Labels is not empty, groups are alike that have the same values of these, and only those.
+	// Ignored labels may differ. If Labels is not empty, groups are alike if their values of these labels are the same, and
+	// only then.
 	Ignored func(label string) bool
 	Labels  []string
-	// Memory, Allocatable and Free are how much the larger amount may exceed the smaller, as a part of the larger.
+	// Memory, Allocatable and Free are by how much the larger amount may exceed the smaller, as a fraction of the
+	// larger.
 	Memory, Allocatable, Free float64
 }
 
-// Sample is what a node of a group is like; Free is what daemons leave of what pods can use.
+// Sample describes a node of a group; Free is what daemons leave of the allocatable resources.
 type Sample struct {
 	Labels                      map[string]string
 	Capacity, Allocatable, Free model.Resources
@@ -67,7 +69,7 @@ func (l Likeness) Alike(a, b Sample) bool {
 	return alike(a.Allocatable, b.Allocatable, l.Allocatable) && alike(a.Free, b.Free, l.Free) && maps.Equal(l.told(a.Labels), l.told(b.Labels))
 }
 
-// amountsOf says of each resource that one of two vectors has whether they differ in it.
+// amountsOf says for each resource in either of two vectors whether its amounts differ.
 func amountsOf(a, b model.Resources) map[string]bool {
 	differ := map[string]bool{}
 	for _, amount := range slices.Concat(a.Amounts(), b.Amounts()) {
@@ -89,7 +91,7 @@ func near(a, b int64, ratio float64) bool {
 	return math.Abs(float64(a)-float64(b)) <= float64(ratio*float64(max(a, b)))
 }
 
-// told are the labels that tell groups apart.
+// told are the labels that distinguish groups.
 func (l Likeness) told(labels map[string]string) map[string]string {
 	out := maps.Clone(labels)
 	maps.DeleteFunc(out, func(key, _ string) bool { return l.Ignored != nil && l.Ignored(key) })

@@ -1,7 +1,7 @@
 // Package expand chooses which of several groups grows, by the rules of Cluster Autoscaler: a chain of expanders, each of
-// which leaves some of the options that the one before left; and it hands the nodes of a choice out to groups alike.
+// which keeps some of the remaining options; and it distributes the nodes of a choice among similar groups.
 //
-// It must not know a cloud: which labels tell no group from another is what its caller says.
+// It must not know a cloud: its caller says which labels do not distinguish groups.
 package expand
 
 import (
@@ -19,13 +19,13 @@ import (
 type Option struct {
 	Group string
 	Nodes int64
-	// Pods is how many it helps, and Requests what they ask for together.
+	// Pods is how many pods it helps, and Requests the sum of their requests.
 	Pods     int
 	Requests model.Resources
 	// Capacity and Price are those of one node.
 	Capacity model.Resources
 	Price    model.Money
-	// Priority is that of the group, nil if it has none.
+	// Priority is the priority of the group, nil if it has none.
 	Priority *int64
 }
 
@@ -39,10 +39,10 @@ const (
 	Priority   = "priority"
 )
 
-// names are those that a chain may have.
+// names are the expanders that a chain may have.
 var names = []string{LeastNodes, LeastWaste, MostPods, Price, Priority, Random}
 
-// Parse reads a chain, separated by commas. Empty is least-waste.
+// Parse reads a chain, separated by commas. An empty text means least-waste.
 func Parse(text string) ([]string, error) {
 	if text == "" {
 		return []string{LeastWaste}, nil
@@ -69,10 +69,11 @@ func ByPrice(chain []string) bool {
 	return len(chain) == 0 || chain[0] == Price
 }
 
-// ByPriority reports whether priorities go before everything else.
+// ByPriority reports whether the priority is the first expander of the chain.
 func ByPriority(chain []string) bool { return len(chain) > 0 && chain[0] == Priority }
 
-// Choose is the option that the chain leaves; of several that it leaves, one by chance. It is false without options.
+// Choose is the option that the chain keeps; if it keeps several, one of them at random. It is false without
+// options.
 func Choose(chain []string, options []Option, chance *rand.Rand) (Option, bool) {
 	left := slices.Clone(options)
 	slices.SortFunc(left, func(a, b Option) int { return strings.Compare(a.Group, b.Group) }) // so that the seed alone decides
@@ -100,12 +101,12 @@ func filter(name string, options []Option) []Option {
 	case Priority:
 		return least(options, func(o Option) int64 {
 			if o.Priority == nil {
-				return 1 // after all that have one; if none has, all stay
+				return 1 // options without a priority come last; if none has one, all stay
 			}
 			return -*o.Priority
 		})
 	}
-	return options // random is what is done with the options that are left
+	return options // random chooses among the options that remain
 }
 
 func least[T cmp.Ordered](options []Option, measure func(Option) T) []Option {
@@ -121,7 +122,7 @@ func least[T cmp.Ordered](options []Option, measure func(Option) T) []Option {
 	return left
 }
 
-// waste is the share of processors and the share of memory that the pods leave unused, together.
+// waste is the unused share of CPU plus the unused share of memory.
 func waste(o Option) float64 {
 	return unused(o.Capacity.CPU, o.Nodes, o.Requests.CPU) + unused(o.Capacity.Memory, o.Nodes, o.Requests.Memory)
 }
@@ -134,7 +135,7 @@ func unused(each, nodes, used int64) float64 {
 	return 1 - float64(used)/total
 }
 
-// dearness is what the nodes cost for what the pods ask for. An option of which the price is not known comes last among all.
+// dearness is the price of the nodes relative to the requests of the pods. An option without a known price comes last.
 func dearness(o Option) float64 {
 	if o.Price <= 0 {
 		return maxDearness
@@ -142,5 +143,5 @@ func dearness(o Option) float64 {
 	return float64(int64(o.Price)*o.Nodes) / float64(max(o.Requests.Bulk(), 1))
 }
 
-// maxDearness is more than any price for a byte.
+// maxDearness exceeds every price of a byte.
 const maxDearness = 1e300

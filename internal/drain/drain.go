@@ -1,11 +1,11 @@
-// Package drain decides how a node that goes is emptied: which pods it waits for, which of them are evicted
-// now, which are deleted in spite of every hold, what holds up the rest, and which volumes are still
-// attached. It also makes the texts for people.
+// Package drain decides how a node that is being removed is emptied: which pods it waits for, which of them
+// are evicted now, which are deleted by force, why the others stay, and which volumes are still attached.
+// It also makes the texts for users.
 //
-// It is values in, decisions out. The controller of the node and the one that evicts both
-// ask Decide, so no pod is ever evicted that the drain did not name.
+// Its functions take values and return decisions. The controller of the node and the one that
+// evicts both call Decide, so a pod is never evicted unless the drain named it.
 //
-// The package must not read objects, write them or know the time by itself.
+// The package must not read or write objects, and must not read the clock.
 package drain
 
 import (
@@ -22,8 +22,8 @@ import (
 	"tenon/internal/podpolicy"
 )
 
-// Shortest is how long a drain takes at least, so that endpoints and load balancers have
-// noticed that the node goes before it is gone.
+// Shortest is the minimum duration of a drain, so that endpoints and load balancers notice the
+// removal before the node is gone.
 const Shortest = 5 * time.Second
 
 // State is what a drain depends on at one moment.
@@ -31,16 +31,16 @@ type State struct {
 	Now time.Time
 	// Since is when the drain began; zero means now.
 	Since time.Time
-	// Deadline is when the last pod has to be gone; zero means that there is none.
+	// Deadline is when the last pod must be gone; zero means that there is none.
 	Deadline time.Time
-	// Pods are all that are bound to the node.
+	// Pods are all pods that are bound to the node.
 	Pods []*corev1.Pod
-	// Stays says of pods that they are left alone although they would be asked to leave; nil says it of none.
+	// Stays reports whether a pod that would be evicted stays on the node; nil means none does.
 	Stays func(*corev1.Pod) bool
 }
 
-// Group is a set of pods that leave at the same time. A group's turn comes when those
-// before it are gone, so that daemons serve the others, and critical pods all.
+// Group is a set of pods that leave at the same time. A group leaves after the groups before it, so
+// that daemons keep serving the other pods, and critical pods all pods.
 type Group int
 
 // The groups, in the order in which they leave.
@@ -49,7 +49,7 @@ const (
 	Daemons
 	Critical
 	CriticalDaemons
-	NoPods // the turn of a node that waits for no pod, or only for those past their time
+	NoPods // the group of a node that waits for no pod, or only for those past their time
 )
 
 // GroupOf is the group that a pod leaves with.
@@ -65,21 +65,20 @@ func GroupOf(pod *corev1.Pod) Group {
 	return Plain
 }
 
-// Step is what is to be done about one pod now: ask it to leave, as budgets allow, or
-// delete it by force.
+// Step is the action for one pod now: evict it, as budgets allow, or delete it by force.
 type Step struct {
 	Pod *corev1.Pod
-	// Forced deletes the pod past budgets and annotations, because the node's time is over.
+	// Forced deletes the pod regardless of budgets and annotations, because the node's time is over.
 	Forced bool
-	// Grace is how many seconds a forced pod gets.
+	// Grace is the grace period of a forced pod in seconds.
 	Grace int64
 }
 
-// Decision is how a drain goes on.
+// Decision says how a drain continues.
 type Decision struct {
 	// Waiting are the pods for which the node waits, by namespace and name.
 	Waiting []*corev1.Pod
-	// Steps are what to do now, the largest pods first.
+	// Steps are the actions now, the largest pods first.
 	Steps []Step
 	// Turn is the group that leaves now.
 	Turn Group
@@ -87,10 +86,10 @@ type Decision struct {
 	Next time.Time
 }
 
-// Decide says how a drain goes on.
+// Decide says how a drain continues.
 //
 //	pods past their own time: deleted by force, from all groups at once
-//	the others: asked to leave, only those of the first group that still has any
+//	the others: evicted, but only those of the first group that still has any
 func Decide(s State) Decision {
 	d := Decision{Waiting: awaited(s), Turn: NoPods}
 	for _, pod := range d.Waiting {
@@ -108,8 +107,8 @@ func Decide(s State) Decision {
 	return d
 }
 
-// bulk orders pods by size. Large ones leave first: where their successors come, there is
-// room for small ones beside them, but not the other way round.
+// bulk orders pods by size. Large ones leave first: small pods fit beside the successors of large
+// ones, but not the other way round.
 func bulk(pod *corev1.Pod) int64 {
 	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
 	return model.Resources{CPU: scalar.MilliAmount(*requests.Cpu()), Memory: scalar.Amount(*requests.Memory())}.Bulk()
@@ -136,8 +135,8 @@ func (s State) step(pod *corev1.Pod, turn Group) (Step, bool) {
 	return Step{Pod: pod}, GroupOf(pod) == turn && podpolicy.Evictable(pod, s.Now)
 }
 
-// due reports whether the pod's time is over: its own grace period no longer fits before
-// the deadline, or it has been promised more than that.
+// due reports whether the pod's time is over: its own grace period no longer fits before the
+// deadline, or it was given a longer one.
 func (s State) due(pod *corev1.Pod) bool {
 	if s.Deadline.IsZero() {
 		return false
@@ -149,8 +148,8 @@ func (s State) due(pod *corev1.Pod) bool {
 	return known && s.Now.After(at)
 }
 
-// forcedAt is when a pod has to be told so that it ends by the deadline. It is not known of
-// pods that say no grace period.
+// forcedAt is when a pod has to be deleted so that it ends by the deadline. It is unknown for pods
+// without a grace period.
 func (s State) forcedAt(pod *corev1.Pod) (time.Time, bool) {
 	if s.Deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
 		return time.Time{}, false
@@ -158,8 +157,8 @@ func (s State) forcedAt(pod *corev1.Pod) (time.Time, bool) {
 	return s.Deadline.Add(-podpolicy.Seconds(*pod.Spec.TerminationGracePeriodSeconds)), true
 }
 
-// grace is what is left until the deadline, and never nothing: zero seconds would take the
-// object away while its containers still run.
+// grace is the time until the deadline, and at least one second: zero seconds would delete the
+// object while its containers still run.
 func (s State) grace() int64 { return max(int64(s.Deadline.Sub(s.Now)/time.Second), 1) }
 
 // shortens reports whether deleting the pod with that grace changes anything. The API
@@ -168,7 +167,7 @@ func shortens(pod *corev1.Pod, grace int64) bool {
 	return !podpolicy.Terminating(pod) || pod.DeletionGracePeriodSeconds == nil || grace < *pod.DeletionGracePeriodSeconds
 }
 
-// changes is when time alone changes what the drain does about a pod; zero is never.
+// changes is when time alone changes the action for a pod; zero means never.
 func (s State) changes(pod *corev1.Pod) time.Time {
 	if podpolicy.Terminating(pod) {
 		return pod.DeletionTimestamp.Add(podpolicy.StuckAfter + time.Nanosecond)
@@ -183,7 +182,7 @@ func (s State) changes(pod *corev1.Pod) time.Time {
 	return next
 }
 
-// earliest is the smaller of two times; zero stands for never.
+// earliest is the earlier of two times; zero stands for never.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -204,7 +203,7 @@ func (s State) Left() time.Duration {
 	return max(s.Since.Add(Shortest).Sub(s.Now), 0)
 }
 
-// StepFor is what is to be done about a pod now, if anything.
+// StepFor is the action for a pod now, if there is one.
 func (d Decision) StepFor(pod types.UID) (Step, bool) {
 	for _, step := range d.Steps {
 		if step.Pod.UID == pod {

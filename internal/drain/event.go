@@ -25,15 +25,15 @@ const (
 	reasonUnsurged = "SurgeNotPossible"
 )
 
-// rareSurge bounds how often an event says that a pod waits for another: one is published at the beginning,
+// rareSurge limits how often an event says that a pod waits for another: one is published at the beginning,
 // and the claim says it all the time.
 const rareSurge = 15 * time.Minute
 
-// rareNever bounds how often a budget is told that it is in the way: it does not change by
-// itself.
+// rareNever limits how often an event on a budget says that it blocks a drain: the cause does not
+// change by itself.
 const rareNever = 15 * time.Minute
 
-// Expiring says on a node or claim when its pods will be gone.
+// Expiring says on a node or claim when its pods must be gone.
 func Expiring(object client.Object, deadline time.Time) telemetry.Event {
 	return telemetry.Warning(object, reasonExpiring, "All pods will be deleted by "+stamp(deadline), object.GetName())
 }
@@ -44,7 +44,7 @@ func Waits(node *corev1.Node, pods int) telemetry.Event {
 	return telemetry.Warning(node, reasonFailed, fmt.Sprintf("Failed to drain node, %d pods are waiting to be evicted", pods), node.Name)
 }
 
-// Violates says that a budget refused to let a pod go.
+// Violates says that a budget forbade an eviction.
 func Violates(node *corev1.Node, pod *corev1.Pod) telemetry.Event {
 	text := fmt.Sprintf("Failed to drain node, evicting pod violates a PDB (Pod=%s)", nameOf(pod))
 	return telemetry.Warning(node, reasonFailed, text, node.Name, "budget")
@@ -56,13 +56,13 @@ func Overlaps(node *corev1.Node, pod *corev1.Pod) telemetry.Event {
 	return telemetry.Warning(node, reasonFailed, text, node.Name, "budgets")
 }
 
-// Blocked says what holds up a drain, as Explain has it.
+// Blocked says what holds up a drain, in the words of Explain.
 func Blocked(node *corev1.Node, explanation string) telemetry.Event {
 	return telemetry.Warning(node, reasonBlocked, explanation, node.Name)
 }
 
-// NeverAllows tells the owners of budgets that can never allow a disruption, each budget
-// once, which node waits in vain.
+// NeverAllows says on budgets that can never allow a disruption, once for each budget, which node
+// waits in vain.
 func NeverAllows(node *corev1.Node, s State, holds []Hold) []telemetry.Event {
 	var budgets []*policyv1.PodDisruptionBudget
 	pods := map[*policyv1.PodDisruptionBudget][]string{}
@@ -88,12 +88,12 @@ func NeverAllows(node *corev1.Node, s State, holds []Hold) []telemetry.Event {
 	return out
 }
 
-// Evicted says why a pod was asked to leave.
+// Evicted says why a pod was evicted.
 func Evicted(pod *corev1.Pod, reason string) telemetry.Event {
 	return telemetry.Normal(pod, reasonEvicted, "Evicted pod: "+reason, nameOf(pod))
 }
 
-// Surges says on pod and node that a pod stays until another one is Ready in its place.
+// Surges says on pod and node that a pod stays until its replacement is Ready.
 func Surges(node *corev1.Node, pod *corev1.Pod, deployment string) []telemetry.Event {
 	toPod := fmt.Sprintf("Node %s goes. The pod stays until the one that Deployment %s makes in its place is Ready", node.Name, deployment)
 	toNode := fmt.Sprintf("Pod %s stays until the one that Deployment %s makes in its place is Ready", nameOf(pod), deployment)
@@ -103,14 +103,13 @@ func Surges(node *corev1.Node, pod *corev1.Pod, deployment string) []telemetry.E
 	}
 }
 
-// Rolled tells a Deployment's owners why it was asked to make a pod anew.
+// Rolled says on a Deployment why it was asked to restart a pod.
 func Rolled(deployment client.Object, node *corev1.Node, pod *corev1.Pod) telemetry.Event {
 	text := fmt.Sprintf("Rolled out, so that another pod is Ready before %s goes with node %s", pod.Name, node.Name)
 	return telemetry.Normal(deployment, reasonSurging, text, string(deployment.GetUID()), string(pod.UID))
 }
 
-// Unsurged says on pod and node why a pod is evicted although it asked for another one in
-// its place first.
+// Unsurged says on pod and node why a pod is evicted although it asked to be replaced first.
 func Unsurged(node *corev1.Node, pod *corev1.Pod, why string) []telemetry.Event {
 	return []telemetry.Event{
 		telemetry.Warning(pod, reasonUnsurged, "Evicting without another pod in its place: "+why, string(pod.UID), why).Within(rareSurge),
@@ -118,7 +117,7 @@ func Unsurged(node *corev1.Node, pod *corev1.Pod, why string) []telemetry.Event 
 	}
 }
 
-// Deleted says why a pod was deleted past everything that would have held it.
+// Deleted says why a pod was deleted by force.
 func Deleted(pod *corev1.Pod, grace int64, deadline time.Time) telemetry.Event {
 	own := "no"
 	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil {

@@ -11,7 +11,7 @@ import (
 	"tenon/internal/surge"
 )
 
-// Cause is what holds a pod on a node that goes.
+// Cause is what holds a pod on a node that is being removed.
 type Cause int
 
 // The causes.
@@ -22,33 +22,32 @@ const (
 	Budget
 	// Budgets: more than one of them, which eviction does not support.
 	Budgets
-	// Ending: it was told to leave, and takes longer than people would expect.
+	// Ending: it is terminating, and takes longer than usual.
 	Ending
-	// Surging: another pod is made in its place, and is not Ready yet.
+	// Surging: its replacement is being created, and is not Ready yet.
 	Surging
 )
 
-// usual is how long a pod may take to end without being mentioned.
+// usual is how long a pod may terminate without being mentioned.
 const usual = time.Minute
 
-// Hold is a pod whose turn has come and which does not leave now.
+// Hold is a pod of the present group that does not leave now.
 type Hold struct {
 	Pod   *corev1.Pod
 	Cause Cause
-	// Budgets are those that cover the pod, where they are the cause.
+	// Budgets are the budgets that cover the pod, if they are the cause.
 	Budgets []*policyv1.PodDisruptionBudget
-	// Unsurged says of a pod that asks for another one in its place first why it gets none;
-	// empty for all others.
+	// Unsurged says why a pod that asks to be replaced first is not; empty for all other pods.
 	Unsurged string
-	// Until is when the hold ends by itself; zero if it does not, or if that is not known.
+	// Until is when the hold ends by itself; zero if it does not, or if the time is unknown.
 	Until time.Time
-	// Forced is when the pod is deleted in spite of every hold; zero if it never is.
+	// Forced is when the pod is deleted by force; zero if it never is.
 	Forced time.Time
 }
 
-// Holds says what keeps each pod of whom it is the turn, in the order of Waiting. Pods that
-// leave now, or whose turn has not come, are not listed. budgets are those of the pods'
-// namespaces; rolls are what becomes of those that ask for a replacement first.
+// Holds says what keeps each pod of the present group, in the order of Waiting. Pods that leave
+// now, or whose group does not leave yet, are not listed. budgets are those of the pods'
+// namespaces; rolls are the states of pods that ask to be replaced first.
 func Holds(s State, d Decision, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) []Hold {
 	var out []Hold
 	for _, pod := range d.Waiting {
@@ -80,7 +79,7 @@ func holdOf(s State, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget, r
 		}
 		hold.Unsurged = roll.Why
 	}
-	if pod.Status.Phase == corev1.PodPending { // eviction does not ask budgets about pods that do not run
+	if pod.Status.Phase == corev1.PodPending { // eviction ignores budgets for pods that do not run
 		return Hold{}, false
 	}
 	hold.Budgets = podpolicy.Covering(inNamespace(budgets, pod.Namespace), pod)
@@ -92,11 +91,10 @@ func holdOf(s State, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget, r
 	return hold, len(hold.Budgets) == 1 && refuses(hold.Budgets[0], pod)
 }
 
-// lasts reports whether a user has to act, or a deadline to come, for the hold
-// to end.
+// lasts reports whether the hold ends only by a user's action or at a deadline.
 func (h Hold) lasts() bool { return h.Until.IsZero() && h.Cause != Surging }
 
-// promised is the grace period that a pod that ends was given.
+// promised is the grace period that a terminating pod was given.
 func promised(pod *corev1.Pod) time.Duration {
 	if pod.DeletionGracePeriodSeconds == nil {
 		return 0
@@ -114,8 +112,8 @@ func inNamespace(budgets []*policyv1.PodDisruptionBudget, namespace string) []*p
 	return out
 }
 
-// refuses foresees what the API server will say. Unless the budget says otherwise, a pod
-// that is not healthy may go while enough others are.
+// refuses foresees the API server's answer. Unless the budget says otherwise, an unhealthy pod may
+// be evicted while enough others are healthy.
 func refuses(b *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
 	if b.Status.DisruptionsAllowed > 0 || podpolicy.Ignores(b, pod) {
 		return false

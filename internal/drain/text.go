@@ -14,8 +14,8 @@ import (
 	"tenon/internal/surge"
 )
 
-// How much is named before the rest is only counted: what people read has to fit into an
-// event, which has room for a kilobyte.
+// How many names are listed before the rest is only counted: the text has to fit into an event,
+// which has room for a kilobyte.
 const (
 	longest   = 1024
 	fewCauses = 4
@@ -23,9 +23,9 @@ const (
 	fewNames  = 5
 )
 
-// Explain says in words what holds up a drain, since when, and what happens next. It is
-// empty when nothing does. The text changes only when its facts do, not with every second:
-// it is written into a status.
+// Explain says in words what holds up a drain, since when, and what happens next. It is empty when
+// nothing does. The text changes only when its facts do, not with every second: it is written into
+// a status.
 func Explain(s State, holds []Hold) string {
 	if len(holds) == 0 {
 		return ""
@@ -38,7 +38,7 @@ func Explain(s State, holds []Hold) string {
 	}
 }
 
-// causes are one phrase for each thing that holds pods, and how many more there are.
+// causes are one phrase for each cause that holds pods, and the number of causes left out.
 func causes(holds []Hold, most int) []string {
 	var phrases []string
 	pods := map[string][]string{}
@@ -58,7 +58,7 @@ func causes(holds []Hold, most int) []string {
 	return phrases
 }
 
-// phrase says what holds the pods that follow it.
+// phrase is the text before the pods that a cause holds.
 func (h Hold) phrase() string {
 	switch h.Cause {
 	case Protected:
@@ -83,7 +83,7 @@ func (h Hold) phrase() string {
 	return "something unknown holds"
 }
 
-// instead says why a pod is evicted although it asked for another one in its place first.
+// instead says why a pod is evicted although it asked to be replaced first.
 func (h Hold) instead() string {
 	if h.Unsurged == "" {
 		return ""
@@ -91,7 +91,7 @@ func (h Hold) instead() string {
 	return fmt.Sprintf("%s does not help (%s), and ", surge.Annotation, h.Unsurged)
 }
 
-// describe names a budget with its numbers, and says if it will never let go.
+// describe names a budget with its numbers, and says if it can never allow an eviction.
 func describe(b *policyv1.PodDisruptionBudget) string {
 	text := "PodDisruptionBudget " + nameOf(b)
 	if why := podpolicy.Never(b); why != "" {
@@ -130,7 +130,7 @@ func Outlook(s State, holds []Hold) string {
 	return fmt.Sprintf("From %s on pods are deleted even if something holds them, each early enough to end by %s.", stamp(first), stamp(s.Deadline))
 }
 
-// Few are the first names, and the number of others.
+// Few returns the first names, and the number of the others.
 func Few(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -12,8 +12,8 @@ import (
 	"tenon/internal/podpolicy"
 )
 
-// Retained are the volume claims of pods that stay until the node is gone: their volumes
-// stay attached as long, so they are not waited for. Each is named once, in order of the pods.
+// Retained are the volume claims of pods that stay until the node is gone: their volumes stay
+// attached until then, so they are not awaited. Each is named once, in the order of the pods.
 func Retained(pods []*corev1.Pod, now time.Time) []types.NamespacedName {
 	var out []types.NamespacedName
 	for _, pod := range pods {
@@ -41,8 +41,8 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
 	return ""
 }
 
-// StillAttached are the names of the attachments that a node waits for, sorted. retained
-// are the persistent volumes that stay; volumes without a name cannot be waited for.
+// StillAttached are the names of the attachments that a node waits for, sorted. retained are the
+// persistent volumes that stay; volumes without a name cannot be awaited.
 func StillAttached(attachments []*storagev1.VolumeAttachment, retained []string) []string {
 	var out []string
 	for _, a := range attachments {
@@ -54,7 +54,7 @@ func StillAttached(attachments []*storagev1.VolumeAttachment, retained []string)
 	return out
 }
 
-// AwaitedVolumes says for which attachments a node waits.
+// AwaitedVolumes names the attachments for which a node waits.
 func AwaitedVolumes(attachments []string) string {
 	return fmt.Sprintf("Awaiting deletion of bound volumeattachments (%s)", Few(attachments, fewNames))
 }

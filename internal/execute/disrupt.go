@@ -29,8 +29,8 @@ func (e *Executor) write(ctx context.Context, l command.Leaver, r *command.Recor
 	return record(ctx, e, l.Claim, r)
 }
 
-// record writes on a claim, or a node without one. Writes of others do not matter, unless the object goes or is part of a
-// command already: then it counts as gone.
+// record writes on a claim, or a node without one. It ignores changes by other writers, unless the object is being
+// deleted or is already part of a command: then it counts as gone.
 func record[T any, P interface {
 	*T
 	client.Object
@@ -53,8 +53,8 @@ func record[T any, P interface {
 	})
 }
 
-// close keeps pods from coming to a leaver, and says on its claim why it goes. It writes only what is
-// missing. A write that conflicts is repeated when the command is looked at next.
+// close keeps new pods off a leaver, and says on its claim why it is removed. It writes only what is
+// missing. A write that conflicts is repeated when the command is next processed.
 func (e *Executor) close(ctx context.Context, member string, r *command.Record) error {
 	l, found, err := ReadLeaver(ctx, e.kit.Uncached(reconcile.AfterOwnWrite), member)
 	if err != nil {
@@ -90,13 +90,13 @@ func (e *Executor) shut(ctx context.Context, l command.Leaver, r *command.Record
 	return e.explain(ctx, l.Claim, string(r.Reason))
 }
 
-// toBeDeleted is what programs beside Tenon, such as controllers of load balancers, know a node by that goes, where they know
-// Cluster Autoscaler.
+// toBeDeleted is the taint by which programs for Cluster Autoscaler, such as controllers of load balancers, recognise a node
+// that is being removed.
 func toBeDeleted(now time.Time) corev1.Taint {
 	return corev1.Taint{Key: tenonv1alpha1.TaintToBeDeleted, Value: strconv.FormatInt(now.Unix(), 10), Effect: corev1.TaintEffectNoSchedule}
 }
 
-// explain sets the condition DisruptionReason, or takes it away if there is no reason. Many
+// explain sets the condition DisruptionReason, or removes it if there is no reason. Many
 // controllers write conditions.
 func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, reason string) error {
 	return patch.Retry(ctx, e.kit, claim, func(claim *karpenterv1.NodeClaim) error {
@@ -119,9 +119,9 @@ func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, re
 	})
 }
 
-// release takes back all that a command has done to a leaver: pods may come again, and
-// nothing says that it goes. The record is taken away last, so that a release that stops on
-// the way is begun again.
+// release undoes all that a command has done to a leaver: new pods may be bound again, and nothing
+// says that it is being removed. The record is removed last, so that an interrupted release is
+// begun again.
 func (e *Executor) release(ctx context.Context, l command.Leaver) error {
 	if l.Node != nil && l.Node.DeletionTimestamp == nil && departure.Closed(l.Node) {
 		if err := e.open(ctx, l.Node); err != nil {
@@ -151,7 +151,7 @@ func (e *Executor) open(ctx context.Context, node *corev1.Node) error {
 	return nil
 }
 
-// forget takes the record of a command from the object that carries it.
+// forget removes the record of a command from the object that carries it.
 func (e *Executor) forget(ctx context.Context, carrier client.Object) error {
 	if _, said := carrier.GetAnnotations()[karpenterv1.AnnotationDisruption]; !said {
 		return nil
@@ -167,8 +167,8 @@ func (e *Executor) forget(ctx context.Context, carrier client.Object) error {
 	return nil
 }
 
-// rearrange changes what claims, and nodes without one, say about when disruptions brought pods to the nodes, which are not
-// disrupted again for a while. An object that is gone says nothing.
+// rearrange changes the record, on claims and on nodes without one, of when disruptions brought pods to the nodes; such
+// nodes are not disrupted again for a while. Objects that are gone are skipped.
 func (e *Executor) rearrange(ctx context.Context, members []string, change func(metav1.Object)) error {
 	var wrong []error
 	for _, member := range members {

@@ -1,10 +1,10 @@
-// Package execute carries out what was decided: it makes the NodeClaims of a plan, each exactly once even
-// after failures, and performs what a disruption under way does to its objects (see package command).
-// nodeclaim.lifecycle buys the machines.
+// Package execute carries out decisions: it creates the NodeClaims of a plan, each exactly once even
+// after failures, and performs the effects of a disruption under way on its objects (see package
+// command). nodeclaim.lifecycle launches the instances.
 //
-// Before a claim is made it is entered in the ledger, so that the next decision counts it whether or not a
-// watch has told of it. A part of the plan that no longer holds is dropped, not repaired, and the next
-// decision looks at it again.
+// Before a claim is created it is entered in the ledger, so that the next decision counts it whether or
+// not a watch has shown it. A part of the plan that no longer holds is dropped, not repaired, and the next
+// decision considers it again.
 package execute
 
 import (
@@ -23,7 +23,7 @@ import (
 	"tenon/internal/world"
 )
 
-// Order is one claim to be made.
+// Order is one claim to be created.
 type Order struct {
 	Claim *karpenterv1.NodeClaim // with a name
 	// Pool is the pool as the decision saw it.
@@ -31,32 +31,31 @@ type Order struct {
 	// Capacity is what the claim takes of the pool's limits.
 	Capacity model.Resources
 	Pods     []world.PodRef
-	// For are all pods that the claim is made for, by their numbers in the snapshot.
+	// For are the snapshot indexes of all pods for which the claim is created.
 	For []snapshot.PodIndex
-	// Price an hour, as it was expected.
+	// Price is the expected price an hour.
 	Price model.Money
-	// Reason is what nodeclaims_created_total has as reason.
+	// Reason is the value of the label reason in nodeclaims_created_total.
 	Reason string
 }
 
-// Outcome is what became of an order.
+// Outcome is the result of an order.
 type Outcome struct {
 	Order Order
-	// Claim is the object that was made, nil if none was.
+	// Claim is the object that was created, nil if none was.
 	Claim *karpenterv1.NodeClaim
-	// Dropped is why the order was not carried out although nothing went wrong: the claim does not meet
-	// plan.ToLaunch any more.
+	// Dropped is why the order was not carried out although no error occurred: the claim no longer
+	// meets plan.ToLaunch.
 	Dropped reason.Cause
-	// Err is what went wrong.
+	// Err is the error, if any.
 	Err error
 }
 
-// Executor makes claims.
+// Executor creates claims.
 type Executor struct {
 	kit   reconcile.Kit
 	world *world.World
-	// parallel is how many claims are made at the same time; with one, no goroutine is
-	// started.
+	// parallel is how many claims are created at the same time; with one, no goroutine is started.
 	parallel int
 }
 
@@ -65,7 +64,7 @@ func New(kit reconcile.Kit, w *world.World, parallel int) *Executor {
 	return &Executor{kit: kit, world: w, parallel: max(parallel, 1)}
 }
 
-// Launch carries out orders, and answers in their order.
+// Launch carries out orders, and returns the outcomes in the same order.
 func (e *Executor) Launch(ctx context.Context, orders []Order) []Outcome {
 	outcomes := make([]Outcome, len(orders))
 	parallel.Run(e.parallel, len(orders), func(i int) { outcomes[i] = e.launch(ctx, orders[i]) })
@@ -86,8 +85,8 @@ func (e *Executor) launch(ctx context.Context, o Order) Outcome {
 	return Outcome{Order: o, Claim: made}
 }
 
-// ensure is why an order does not meet a precondition. An order that is within the limits is in the ledger
-// from then on, since another is looked at beside it.
+// ensure says why an order does not meet a precondition. An order that is within the limits is entered in
+// the ledger at once, because other orders are checked concurrently.
 func (e *Executor) ensure(o *Order, need plan.Precondition) reason.Cause {
 	switch need {
 	case plan.PoolUnchanged:
@@ -98,7 +97,7 @@ func (e *Executor) ensure(o *Order, need plan.Precondition) reason.Cause {
 	panic("not a precondition of a claim that is made: " + string(need))
 }
 
-// outdated is why a decision about a pool does not hold any more.
+// outdated says why a decision about a pool no longer holds.
 func (e *Executor) outdated(decided *karpenterv1.NodePool) reason.Cause {
 	pool, found := e.world.Pool(decided.Name)
 	switch {
@@ -110,11 +109,11 @@ func (e *Executor) outdated(decided *karpenterv1.NodePool) reason.Cause {
 	return reason.Cause{}
 }
 
-// attempts is how often a claim is tried whose fate is unknown.
+// attempts is how often the creation of a claim is tried while its outcome is unknown.
 const attempts = 3
 
-// make makes the object. If the answer is lost, it finds out whether the object exists. If that fails too,
-// the claim stays in the ledger and is checked again; see world.Doubtful.
+// make creates the object. If the answer is lost, it finds out whether the object exists. If that fails
+// too, the claim stays in the ledger and is checked again; see world.Doubtful.
 func (e *Executor) make(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, error) {
 	var last error
 	for range attempts {
@@ -124,7 +123,7 @@ func (e *Executor) make(ctx context.Context, claim *karpenterv1.NodeClaim) (*kar
 		case err == nil:
 			return made, nil
 		case refused(err), apierrors.IsAlreadyExists(err) && last == nil:
-			// The name of a claim that is not ours is taken only before our first try.
+			// Before our first try, a claim with this name is not ours.
 			e.world.Retract(claim.Name)
 			return nil, err
 		}
@@ -139,14 +138,14 @@ func (e *Executor) make(ctx context.Context, claim *karpenterv1.NodeClaim) (*kar
 	return nil, last
 }
 
-// find looks for a claim whose making was not answered.
+// find looks for a claim whose creation was not answered.
 func (e *Executor) find(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, bool) {
 	found := &karpenterv1.NodeClaim{}
 	err := e.kit.Uncached(reconcile.AfterLostAnswer).Get(ctx, reconcile.Key{Name: claim.Name}, found)
 	return found, err == nil
 }
 
-// refused reports whether it is certain that nothing was made.
+// refused reports whether it is certain that nothing was created.
 func refused(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsRequestEntityTooLargeError(err) ||

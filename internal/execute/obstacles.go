@@ -14,14 +14,14 @@ import (
 // reasonPodsWaiting is why the conditions of Obstacles are True.
 const reasonPodsWaiting = "PodsWaiting"
 
-// Obstacles are what pods wait for at pools, by the pools' names: limits with what would help, and
-// what is out of stock.
+// Obstacles are the reasons why pods wait, by the names of pools: limits with what would help, and
+// offerings that are out of stock.
 type Obstacles struct {
 	Limits, Stock map[string]string
 }
 
-// MarkPools sets the conditions LimitReached and OutOfStock of the pools that are named, and takes
-// them from all others. A conflict is left to the next decision.
+// MarkPools sets the conditions LimitReached and OutOfStock of the named pools, and removes them
+// from all others. A conflict is left to the next decision.
 func (e *Executor) MarkPools(ctx context.Context, o Obstacles) error {
 	var wrong []error
 	for _, pool := range e.world.Pools() {

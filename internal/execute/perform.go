@@ -21,8 +21,9 @@ import (
 // mostAtOnce is how many objects of one command are written at the same time.
 const mostAtOnce = 20
 
-// Perform does the effects of a step of a command, group by group. If an effect fails, the others of its
-// group are still done, and later groups are not begun. It returns the claims that it has deleted.
+// Perform performs the effects of a step of a command, group by group. If an effect fails, the others of
+// its group are still performed, and later groups are not begun. It returns the claims that it has
+// deleted.
 func (e *Executor) Perform(ctx context.Context, s *command.State, groups [][]command.Effect) (deleted []command.Leaver, err error) {
 	for _, group := range groups {
 		done, wrong := make([]bool, len(group)), make([]error, len(group))
@@ -39,7 +40,7 @@ func (e *Executor) Perform(ctx context.Context, s *command.State, groups [][]com
 	return deleted, nil
 }
 
-// perform does one effect, and reports whether it was this call that did it.
+// perform performs one effect, and reports whether this call changed the object.
 func (e *Executor) perform(ctx context.Context, s *command.State, effect command.Effect) (bool, error) {
 	switch effect.Do {
 	case command.Write:
@@ -71,7 +72,7 @@ func (e *Executor) remove(ctx context.Context, l command.Leaver, why removal.Rea
 	return removal.Delete(ctx, e.kit, l.Claim, why)
 }
 
-// replace makes a replacement, or says why it is not to be made any more.
+// replace creates a replacement, or says why it must not be created any more.
 func (e *Executor) replace(ctx context.Context, s *command.State, r command.Replacement) error {
 	o := e.launch(ctx, Order{Claim: r.Claim, Pool: r.Pool, Capacity: r.Capacity, Reason: string(removal.ReasonOf(s.Record.Reason))})
 	if o.Dropped.Code != reason.None {
@@ -80,7 +81,7 @@ func (e *Executor) replace(ctx context.Context, s *command.State, r command.Repl
 	return o.Err
 }
 
-// drop deletes a replacement without pods, and keeps it otherwise.
+// drop deletes a replacement without pods; one with pods is kept, and only its record is removed.
 func (e *Executor) drop(ctx context.Context, claim *karpenterv1.NodeClaim) (bool, error) {
 	needed := e.world.Promised(claim.Name)
 	if claim.Status.NodeName != "" && !needed {

@@ -13,18 +13,18 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// Reasons of events on groups, as Cluster Autoscaler has them.
+// Reasons of events on groups, with Cluster Autoscaler's names.
 const (
 	eventScaledUp = "ScaledUpGroup"
 	eventFailed   = "FailedToScaleUpGroup"
 )
 
-// Resized is what became of an increase.
+// Resized is the result of an increase.
 type Resized struct {
 	Increase plan.Increase
-	// Group is the object; nil if there is none any more.
+	// Group is the object; nil if it no longer exists.
 	Group *tenonv1alpha1.NodeGroup
-	// Dropped is why it was not carried out although nothing went wrong: it does not meet plan.ToResize any more.
+	// Dropped is why it was not carried out although no error occurred: it no longer meets plan.ToResize.
 	Dropped reason.Cause
 	Err     error
 }
@@ -32,7 +32,7 @@ type Resized struct {
 // Done reports whether the cloud was asked for the size.
 func (r *Resized) Done() bool { return r.Err == nil && r.Dropped.Code == reason.None }
 
-// Resize raises the sizes of groups, each with one write. What goes wrong with one does not keep the others.
+// Resize raises the sizes of groups, each with one write. An error with one group does not keep the others.
 func (e *Executor) Resize(ctx context.Context, increases []plan.Increase) []Resized {
 	out := make([]Resized, len(increases))
 	for i := range increases {
@@ -75,7 +75,7 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 	return r
 }
 
-// unmet is why an increase does not meet a precondition.
+// unmet says why an increase does not meet a precondition.
 func (e *Executor) unmet(g *tenonv1alpha1.NodeGroup, i plan.Increase, need plan.Precondition) reason.Cause {
 	if need != plan.GroupUnchanged {
 		panic("not a precondition of a group that is raised: " + string(need))

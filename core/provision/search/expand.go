@@ -14,10 +14,10 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Expand has the expanders of the settings say which of several groups grow that are managed by the rules of Cluster
-// Autoscaler. Of each weight they choose one group for the pods that want a place, then one for the pods that it cannot hold,
-// and so on. A group that could hold pods of one that was chosen before it is asked after it, in a tier of its own; pools stay
-// beside the groups that are asked first, and the price decides between the two.
+// Expand lets the expanders of the settings choose which of several groups grow that are managed by the rules of Cluster
+// Autoscaler. For each weight they choose one group for the pending pods, then one for the pods that it cannot hold, and so
+// on. A group that could hold pods of an earlier choice is asked in a later tier of its own; pools stay beside the groups that
+// are asked first, and the price decides between the two.
 func (d *Search) Expand() {
 	chain := d.Snapshot.Settings.Expanders
 	if expand.ByPrice(chain) || !slices.ContainsFunc(d.Tiers, func(tier []snapshot.PoolIndex) bool { return len(d.expandable(tier)) > 1 }) {
@@ -34,11 +34,11 @@ func (d *Search) Expand() {
 	d.Tiers = tiers
 }
 
-// expandPart is the part of the effort that goes to the question which group grows. What is not asked by then stays in
-// the order of the pools.
+// expandPart is the part of the effort for choosing groups. Groups that were not reached by then stay in the order of
+// the pools.
 const expandPart = 4
 
-// expandable are those of some pools among which expanders choose.
+// expandable are the groups among some pools from which expanders choose.
 func (d *Search) expandable(pools []snapshot.PoolIndex) []snapshot.PoolIndex {
 	var out []snapshot.PoolIndex
 	for _, p := range pools {
@@ -58,7 +58,8 @@ type expansion struct {
 	left   int64        // effort
 }
 
-// seed follows from what is asked, so that the same question has the same answer and different ones differ.
+// seed is derived from the question, so that equal questions have equal answers and different questions
+// usually do not.
 func (e *expansion) seed() uint64 {
 	h := fnv.New64a()
 	write := func(text string) { _, _ = h.Write([]byte(text + "\x00")) } // a hash takes everything
@@ -76,7 +77,7 @@ func (e *expansion) seed() uint64 {
 	return h.Sum64()
 }
 
-// rank puts groups in the order in which they are chosen. Those that help no pod come last.
+// rank sorts groups in the order in which they are chosen. Groups that help no pod come last.
 func (e *expansion) rank(groups []snapshot.PoolIndex) []snapshot.PoolIndex {
 	var out []snapshot.PoolIndex
 	rest := slices.Clone(groups)
@@ -102,7 +103,7 @@ func (e *expansion) rank(groups []snapshot.PoolIndex) []snapshot.PoolIndex {
 	return append(out, rest...)
 }
 
-// option is what one group alone can do for the pods that existing nodes have no room for.
+// option is what one group alone can do for the pods that do not fit on existing nodes.
 func (e *expansion) option(set *shape.Set, group snapshot.PoolIndex) (expand.Option, *Draft) {
 	trial := *e.d
 	trial.Tiers, trial.Cache, trial.own, trial.Steps = [][]snapshot.PoolIndex{{group}}, nil, nil, 0
@@ -122,13 +123,13 @@ func (e *expansion) option(set *shape.Set, group snapshot.PoolIndex) (expand.Opt
 	return out, a
 }
 
-// requests are those of the pods of a load.
+// requests are the requests of the pods of a load.
 func (a *Draft) requests(l pack.Load) model.Resources {
 	s := &a.Set.Shapes[a.Portions[l.Lot].Shape]
 	return a.d.Snapshot.Templates[s.Template].Requests.Times(int64(l.Count))
 }
 
-// without are the wishes of the pods that the draft has no place for.
+// without are the wishes of the pods for which the draft has no place.
 func (a *Draft) without(wishes []shape.Wish) []shape.Wish {
 	unplaced := map[snapshot.PodIndex]bool{}
 	for i := range a.Set.Shapes {
@@ -147,8 +148,8 @@ func (a *Draft) without(wishes []shape.Wish) []shape.Wish {
 	return out
 }
 
-// split makes tiers of ranked groups: each is asked after those before it that could hold pods that it could hold too. The
-// others are asked with the first.
+// split makes tiers of ranked groups: a group that could hold pods of earlier groups is asked after them. The others are
+// asked with the first.
 func (e *expansion) split(others, ranked []snapshot.PoolIndex) [][]snapshot.PoolIndex {
 	set := shape.Compile(e.d.Space, e.d.Wishes)
 	levels, most := make([]int, len(ranked)), 0
@@ -173,7 +174,7 @@ func (e *expansion) split(others, ranked []snapshot.PoolIndex) [][]snapshot.Pool
 	return out
 }
 
-// holds says of each shape whether a node of the pool could hold one of its pods.
+// holds reports for each shape whether a node of the pool could hold one of its pods.
 func (e *expansion) holds(set *shape.Set, pool snapshot.PoolIndex) []bool {
 	sp := e.d.Space
 	out := make([]bool, len(set.Shapes))
