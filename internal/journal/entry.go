@@ -14,26 +14,26 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Entry is a decision with all that came of it so far.
+// Entry is a decision with its outcomes so far.
 type Entry struct {
 	ID       int64 `json:"id"`
 	Decision `json:",inline"`
-	// Again counts the decisions after it that said the same.
+	// Again counts the later decisions that were the same.
 	Again    int       `json:"again,omitempty"`
 	Outcomes []Outcome `json:"outcomes,omitempty"`
 }
 
-// Source is a journal that can be read: one that grows in this process, a folder, or a file.
+// Source is a journal that can be read: one that this process writes, a folder, or a file.
 type Source interface {
-	// Lines hands out decisions, outcomes and starts with a number above after, in order, and between them which
-	// lines are broken.
+	// Lines passes on, in order, the decisions, outcomes and starts with a number above after, and between them
+	// the places of broken lines.
 	Lines(ctx context.Context, after int64, each func(Line) error) error
-	// Contents writes the snapshot with a digest, as a file that snapshot.Read reads.
+	// Contents writes the snapshot with a digest in the format that snapshot.Read reads.
 	Contents(ctx context.Context, digest string, w io.Writer) error
 }
 
 // Entries are the decisions of a source, in order. Outcomes of commands whose decision is not in it
-// are left out; those that are none of a decision's follow the command's begin.
+// are left out; those without the number of a decision belong to the begin of their command.
 func Entries(ctx context.Context, from Source) ([]Entry, error) {
 	t := NewTail(from, 0)
 	err := t.Read(ctx)
@@ -44,7 +44,7 @@ func Entries(ctx context.Context, from Source) ([]Entry, error) {
 	return out, err
 }
 
-// Concerns reports whether a decision, or what came of it, is about an object: a pool, a claim, a node, an
+// Concerns reports whether a decision, or its outcome, is about an object: a pool, a claim, a node, an
 // instance type, or a pod as NAMESPACE/NAME, as far as the line names it.
 func (e *Entry) Concerns(object string) bool {
 	is := func(names ...string) bool { return slices.Contains(names, object) }
@@ -56,7 +56,7 @@ func (e *Entry) Concerns(object string) bool {
 		})
 }
 
-// Snapshot is that of a decision of a source.
+// Snapshot is the snapshot of a decision of a source.
 func Snapshot(ctx context.Context, from Source, e *Entry) (*snapshot.Snapshot, error) {
 	if e.Decision.Snapshot == "" {
 		return nil, fmt.Errorf("decision %d: %w", e.ID, ErrNoSnapshot)
@@ -72,7 +72,7 @@ func Snapshot(ctx context.Context, from Source, e *Entry) (*snapshot.Snapshot, e
 	return s, nil
 }
 
-// Replay decides about a snapshot as the decision did, and reports whether the plan is the same to the byte.
+// Replay makes the decision about a snapshot again, and reports whether the plan is the same to the byte.
 func Replay(e *Entry, s *snapshot.Snapshot) (decide.Decision, bool) {
 	d := decide.Decide(s, e.Effort.Budget())
 	return d, Digest(&d.Plan) == e.Plan
@@ -94,12 +94,12 @@ func (j *Journal) Contents(_ context.Context, digest string, w io.Writer) error 
 	return contents(j.snapshots, pieces, digest, w)
 }
 
-// contents looks piece by piece, the last one first: each has all parts of its snapshots.
+// contents searches piece by piece, the last one first: each piece has all parts of its snapshots.
 func contents(s *store, pieces []piece, digest string, w io.Writer) error {
 	broken := false
 	for i := range slices.Backward(pieces) {
 		text, err := s.read(&pieces[i])
-		if errors.Is(err, os.ErrNotExist) { // it has been dropped meanwhile
+		if errors.Is(err, os.ErrNotExist) { // it has been removed meanwhile
 			continue
 		}
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// Export writes some decisions of a source as one file of lines, with what came of them and, as far as
-// they are there, their snapshots. Of decisions in later, only the outcomes are written. File reads it.
+// Export writes some decisions of a source as one file of lines, with their outcomes and, if the source
+// has them, their snapshots. Of decisions in later, only the outcomes are written. File reads it.
 func Export(ctx context.Context, w io.Writer, from Source, entries, later []Entry) error {
 	encoder := json.NewEncoder(w)
 	written := map[string]bool{} // parts

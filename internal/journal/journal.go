@@ -1,8 +1,8 @@
-// Package journal is the record of decisions and of what came of them: lines of JSON that are only ever
-// appended to, in a folder or in memory, each with a bound on its size.
+// Package journal is the record of decisions and their outcomes: lines of JSON that are only appended,
+// in a folder or in memory, each with a bound on its size.
 //
 //	decision loops ──Decided──▶ ┐
-//	what they carry out ─Told─▶ ├─▶ queue ──▶ writer ──▶ decisions: one line each, the oldest go last
+//	what they carry out ─Told─▶ ├─▶ queue ──▶ writer ──▶ decisions: one line each, the oldest are removed
 //	                            ┘                   └──▶ snapshots: parts that several of them share
 //
 // It must not change or delay a decision: a separate goroutine summarises and writes what is recorded, and
@@ -24,34 +24,35 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Options are what a journal is opened with.
+// Options are the parameters of Open.
 type Options struct {
 	// Folder to keep it in; empty means in memory, where every process begins an empty one.
 	Folder string
-	// Bytes is how large it may become: half for decisions, half for snapshots. In memory it is
-	// InMemory at most.
+	// Bytes is how large it may become: half for decisions, half for snapshots. In memory it is at
+	// most InMemory.
 	Bytes int64
-	// Problem is told, once for each text, of what cannot be written; nil is ignored.
+	// Problem is called once for each error text when a write fails; nil ignores errors.
 	Problem func(error)
-	// Clock is what the writer rests by after a snapshot; without one it does not rest.
+	// Clock measures the pauses of the writer after a snapshot; without one it does not pause.
 	Clock clock.Clock
 }
 
-// restFor is how many times as long as a snapshot took the writer rests, so that it has a twentieth of
-// one processor at most. Decisions that differ are left without a snapshot meanwhile, but for one.
+// restFor is the pause of the writer after a snapshot, as a multiple of the time that the snapshot
+// took: the writer uses at most a twentieth of one processor. During a pause all differing decisions
+// but one are recorded without a snapshot.
 const restFor = 19
 
 // InMemory is the bound of a journal without a folder.
 const InMemory = 8 << 20
 
-// mostPending is how many snapshots may wait to be written. More would be memory.
+// mostPending is how many snapshots may wait to be written. More would cost memory.
 const mostPending = 1
 
-// Journal is a record that grows. A nil journal records nothing. Its methods may be called by many
-// goroutines.
+// Journal is a record that grows. A nil journal records nothing. Its methods may be called
+// concurrently.
 type Journal struct {
 	options   Options
-	decisions *store // both are of the writer, and grow while it holds writing
+	decisions *store // both belong to the writer, and grow while it holds writing
 	snapshots *store
 
 	mu      sync.Mutex
@@ -65,18 +66,18 @@ type Journal struct {
 	currency string
 
 	writing sync.Mutex
-	// Of the writer.
+	// Used by the writer alone.
 	parts  map[string]bool // in the last piece of snapshots
-	faults map[string]bool // told already
+	faults map[string]bool // already reported
 }
 
-// saying is what a controller decided last.
+// saying is the last decision of a controller.
 type saying struct {
 	seq  int64
 	text string
 }
 
-// task is what is to be written: a line and, if it is kept, the snapshot of its decision.
+// task is a line to be written and, if it is kept, the snapshot of its decision.
 type task struct {
 	line     Line
 	snapshot *snapshot.Snapshot
@@ -92,8 +93,8 @@ type Record struct {
 	Decision *decide.Decision
 }
 
-// Open opens a journal, and goes on where the last one in the folder ended. A cut-off last line is left as
-// it is: nothing that was recorded is lost.
+// Open opens a journal, and continues where the last one in the folder ended. A cut-off last line is left
+// as it is: nothing that was recorded is lost.
 func Open(o Options, now time.Time) (*Journal, error) {
 	if o.Folder == "" {
 		o.Bytes = min(o.Bytes, InMemory)
@@ -165,7 +166,7 @@ func (j *Journal) Decided(r Record) int64 {
 	return seq
 }
 
-// Told records what came of an action.
+// Told records the outcome of an action.
 func (j *Journal) Told(o Outcome) {
 	if j != nil {
 		o.At = o.At.UTC()
@@ -173,7 +174,7 @@ func (j *Journal) Told(o Outcome) {
 	}
 }
 
-// put numbers a task, and has it written: by the writer if it runs, at once otherwise.
+// put numbers a task, and writes it: through the writer if that runs, at once otherwise.
 func (j *Journal) put(t task) int64 {
 	j.mu.Lock()
 	j.seq++
@@ -200,7 +201,7 @@ func kept(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &out
 }
 
-// Run writes until the context ends, and then what is left.
+// Run writes until the context ends, and then writes the rest of the queue.
 func (j *Journal) Run(ctx context.Context) error {
 	j.mu.Lock()
 	j.running = true
@@ -222,10 +223,10 @@ func (j *Journal) Run(ctx context.Context) error {
 // NeedLeaderElection is false: a standby shows what it recorded while it led.
 func (j *Journal) NeedLeaderElection() bool { return false }
 
-// Start is Run, by the name that managers call.
+// Start is Run under the name that managers call.
 func (j *Journal) Start(ctx context.Context) error { return j.Run(ctx) }
 
-// work writes what is queued, in its order, and rests after each snapshot.
+// work writes the queue in order, and pauses after each snapshot.
 func (j *Journal) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := j.now()
@@ -250,7 +251,7 @@ func (j *Journal) now() time.Time {
 	return j.options.Clock.Now()
 }
 
-// one writes the first task that is queued, if there is one.
+// one writes the first task of the queue, if there is one.
 func (j *Journal) one() (task, bool) {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -261,7 +262,7 @@ func (j *Journal) one() (task, bool) {
 	return t, ok
 }
 
-// drain writes what is queued, in its order.
+// drain writes the queue in order.
 func (j *Journal) drain() {
 	for {
 		if _, ok := j.one(); !ok {
@@ -307,7 +308,7 @@ func (j *Journal) write(t task) {
 	}
 }
 
-// check tells of a fault the first time.
+// check reports an error the first time.
 func (j *Journal) check(err error) {
 	if err != nil && j.options.Problem != nil && !j.faults[err.Error()] {
 		j.faults[err.Error()] = true

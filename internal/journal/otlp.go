@@ -69,7 +69,7 @@ const (
 
 var severityTexts = map[int]string{otlpInfo: "INFO", otlpWarn: "WARN", otlpError: "ERROR"}
 
-// ExportLogs writes decisions, each with what came of it, as OTLP logs: a line of JSON for each. Attributes
+// ExportLogs writes decisions, each with its outcomes, as OTLP logs: one line of JSON for each. Attributes
 // are the fields of the journal's lines. Of decisions in later, only the outcomes are written.
 func ExportLogs(w io.Writer, entries, later []Entry) error {
 	encoder := json.NewEncoder(w)
@@ -132,10 +132,10 @@ func record(at time.Time, severity int, event, text string, number int64, fields
 	}
 }
 
-// attributesOf are the fields that a struct has in JSON.
+// attributesOf are the JSON fields of a struct.
 func attributesOf(fields any) []otlpAttribute {
 	text, err := json.Marshal(fields)
-	if err != nil { // lines of the journal can all be written
+	if err != nil { // lines of the journal can always be written
 		panic(fmt.Sprintf("write a record: %s", err))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))

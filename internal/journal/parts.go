@@ -22,7 +22,7 @@ const (
 	endShift  = 18 // about every sixteenth KiB
 )
 
-// keep writes a snapshot, as far as its parts are not in the piece already, and returns its digest.
+// keep writes a snapshot, without the parts that the piece already has, and returns its digest.
 func (j *Journal) keep(s *snapshot.Snapshot) (string, error) {
 	if j.snapshots.full() {
 		if err := j.snapshots.turn(); err != nil {
@@ -73,7 +73,8 @@ func partName(text []byte) string { return digestOf(text)[:partDigest] }
 // partDigest is how many hexadecimal digits name a part.
 const partDigest = 32
 
-// cutter cuts what is written to it into parts, which it hands out; the text is used again then.
+// cutter cuts the text written to it into parts, and passes them on; it reuses their memory
+// afterwards.
 type cutter struct {
 	whole   hash.Hash
 	part    func([]byte) (string, error)
@@ -86,7 +87,7 @@ func newCutter(part func([]byte) (string, error)) *cutter {
 	return &cutter{whole: sha256.New(), part: part}
 }
 
-// contents ends the last part and says what has been written.
+// contents ends the last part and returns the list of all parts.
 func (c *cutter) contents() (Contents, error) {
 	err := c.end()
 	return Contents{Digest: hex.EncodeToString(c.whole.Sum(nil)), Parts: c.digests}, err
@@ -128,10 +129,11 @@ func (c *cutter) end() error {
 	return nil
 }
 
-// ErrNoSnapshot is returned where a decision's snapshot is not, or no more, in the journal.
+// ErrNoSnapshot is returned when the journal does not have, or no longer has, a decision's
+// snapshot.
 var ErrNoSnapshot = errors.New("its snapshot is not in the journal: only those of the last decisions are kept, and of decisions that came faster than they could be written none is")
 
-// ErrCutOff is returned where a decision's snapshot is missing from a file that has lines which cannot be read.
+// ErrCutOff is returned when a decision's snapshot is missing from a file that has unreadable lines.
 var ErrCutOff = errors.New("its snapshot cannot be read: the journal's snapshots have a line that cannot be read, such as one that was cut off; the decision itself and all others can")
 
 // isBroken reports whether a text has a line that cannot be read.
@@ -180,13 +182,13 @@ func assemble(w io.Writer, text []byte, digest string) error {
 	return nil
 }
 
-// How lines of parts and snapshots begin.
+// The beginnings of lines of parts and snapshots.
 const (
 	partLine     = `{"part":{"digest":"`
 	snapshotLine = `{"snapshot":{"digest":"`
 )
 
-// lineDigest is the digest with which a line begins; empty if it begins otherwise.
+// lineDigest is the digest at the beginning of a line; empty if the line begins otherwise.
 func lineDigest(line []byte, begin string) string {
 	rest, is := bytes.CutPrefix(line, []byte(begin))
 	digest, _, ends := bytes.Cut(rest, []byte(`"`))

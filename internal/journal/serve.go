@@ -15,9 +15,9 @@ const (
 	ContentsPath = "/journal/snapshot/" // and a digest
 )
 
-// Handler serves a journal, read-only, to this machine alone: `kubectl port-forward` comes from
-// there. Both the connection and the name by which it was asked for have to be of this machine, so that
-// neither a proxy for others nor a page in a browser reaches it.
+// Handler serves a journal, read-only, to this machine alone: `kubectl port-forward` connects from
+// there. Both the connection and the requested host name must be of this machine, so that neither a
+// proxy for others nor a page in a browser reaches it.
 //
 //	GET /journal?after=N           lines with a number above N, as JSON lines
 //	GET /journal/snapshot/DIGEST   a snapshot, as core/snapshot writes it

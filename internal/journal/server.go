@@ -34,7 +34,7 @@ func (s Server) get(ctx context.Context, path string, read func(io.Reader) error
 		return fmt.Errorf("ask for the journal: %w", err)
 	}
 	defer response.Body.Close()
-	const most = 1 << 10 // of what a server has to say about a failure
+	const most = 1 << 10 // of the body of a failed answer
 	if response.StatusCode != http.StatusOK {
 		text, err := io.ReadAll(io.LimitReader(response.Body, most))
 		if err != nil {

@@ -20,20 +20,20 @@ const (
 	extension     = ".jsonl"
 )
 
-// segments is in how many pieces a store is: the oldest goes when there is no more room.
+// segments is the number of pieces of a store: the oldest is removed when there is no more room.
 const segments = 8
 
-// store is lines in pieces, as files of a folder or in memory. It belongs to the writer but for pieces that
-// are written completely, and for the reading of files.
+// store holds lines in pieces, as files of a folder or in memory. It belongs to the writer, except
+// completed pieces and the reading of files.
 type store struct {
-	folder string // empty is in memory
+	folder string // empty means in memory
 	name   string
 	limit  int64
 	pieces []*piece // the oldest first; the last one grows
 	file   *os.File // of the last one
 }
 
-// piece is one file, or as much in memory.
+// piece is one file, or its counterpart in memory.
 type piece struct {
 	number int64
 	size   int64
@@ -55,7 +55,7 @@ func openStore(folder, name string, limit int64) (*store, error) {
 	return s, s.mend()
 }
 
-// piecesIn are the pieces of a name that a folder has.
+// piecesIn are the pieces with a name in a folder.
 func piecesIn(folder, name string) ([]*piece, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -79,7 +79,7 @@ func piecesIn(folder, name string) ([]*piece, error) {
 	return out, nil
 }
 
-// mend ends a line that was cut off, so that the next one begins a line of its own.
+// mend ends a cut-off line, so that the next one begins a line of its own.
 func (s *store) mend() error {
 	last := s.pieces[len(s.pieces)-1]
 	text, err := s.read(last)
@@ -126,12 +126,12 @@ func (s *store) line(line Line) error {
 	return s.add(append(text, '\n'))
 }
 
-// full reports whether a new piece is to be begun.
+// full reports whether a new piece must be begun.
 func (s *store) full() bool {
 	return len(s.pieces) == 0 || s.pieces[len(s.pieces)-1].size >= s.limit/segments
 }
 
-// turn begins a new piece, and drops the oldest ones for which there is no room.
+// turn begins a new piece, and removes the oldest ones for which there is no room.
 func (s *store) turn() error {
 	next := &piece{number: 1}
 	if len(s.pieces) > 0 {
@@ -214,11 +214,11 @@ func (s *store) lastSeq() (int64, error) {
 	return 0, nil
 }
 
-// lines hands out the lines of the pieces given.
+// lines passes on the lines of the given pieces.
 func (s *store) lines(pieces []piece, after int64, each func(Line) error) error {
 	for i := range pieces {
 		text, err := s.read(&pieces[i])
-		if errors.Is(err, os.ErrNotExist) { // it has been dropped meanwhile
+		if errors.Is(err, os.ErrNotExist) { // it has been removed meanwhile
 			continue
 		}
 		if err != nil {
@@ -231,7 +231,7 @@ func (s *store) lines(pieces []piece, after int64, each func(Line) error) error 
 	return nil
 }
 
-// extent is what has been written by now.
+// extent is the amount written so far.
 func (s *store) extent() []piece {
 	out := make([]piece, len(s.pieces))
 	for i, p := range s.pieces {
@@ -240,11 +240,11 @@ func (s *store) extent() []piece {
 	return out
 }
 
-// all is below every number, that of lines without one included.
+// all is below every number, including that of lines without one.
 const all = -1
 
-// Read reads lines with a number above one. Of a line that was cut off it says only that; one that is of a
-// program to come is left out.
+// Read reads lines with a number above one. It reports a cut-off line as broken, and leaves out a line of
+// a newer version of the program.
 func Read(r io.Reader, after int64, each func(Line) error) error {
 	text, err := io.ReadAll(r)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// A line has the first of long lists, and says how many there are. The rest is in the snapshot.
+// A line has the first entries of long lists, and their number. The rest is in the snapshot.
 const (
 	mostLaunches    = 40
 	mostUnplaced    = 8
@@ -22,7 +22,7 @@ const (
 	mostDisruptions = 40
 )
 
-// summary is a decision as its line has it, but for the digests.
+// summary is a decision as a line of the journal, without the digests.
 func summary(r *Record) *Decision {
 	s, p := r.Snapshot, &r.Decision.Plan
 	d := &Decision{
@@ -53,7 +53,7 @@ func summary(r *Record) *Decision {
 	return d
 }
 
-// launch counts a claim among those of the same offer.
+// launch adds a claim to those of the same offer.
 func (d *Decision) launch(at map[Launch]int, c *plan.Claim) {
 	key := Launch{
 		Pool: c.Pool, InstanceType: c.Offer.InstanceType, Zone: c.Offer.Zone, CapacityType: c.Offer.CapacityType,
@@ -106,19 +106,19 @@ func (d *Decision) unplaced(s *snapshot.Snapshot, p *plan.Plan) {
 	}
 }
 
-// costOf is about all that the plan does, disruptions included.
+// costOf covers everything that the plan does, including disruptions.
 func costOf(s *snapshot.Snapshot, p *plan.Plan, bound model.Money) *Cost {
 	whole := p.Whole(bound)
 	before, after := whole.Fleet(s)
 	return &Cost{New: whole.Cost.New.Float(), LowerBound: whole.Cost.LowerBound.Float(), Before: before.Float(), After: after.Float()}
 }
 
-// said is a digest that equal decisions share.
+// said is a digest that is the same for equal decisions.
 func (d *Decision) said() string {
 	same := *d
 	same.At, same.Woke, same.TookMicros, same.Effort = time.Time{}, "", 0, nil
 	text, err := json.Marshal(same)
-	if err != nil { // there is no value in it that cannot be written
+	if err != nil { // it has no value that cannot be written
 		panic(fmt.Sprintf("write a decision: %s", err))
 	}
 	return digestOf(text)
@@ -129,7 +129,8 @@ func digestOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Digest tells plans apart: two that have the same are the same to the byte, alternatives included.
+// Digest distinguishes plans: two plans with the same digest are the same to the byte, including
+// alternatives.
 func Digest(p *plan.Plan) string {
 	hash := sha256.New()
 	if err := json.NewEncoder(hash).Encode(p); err != nil {

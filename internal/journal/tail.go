@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Tail is the newest decisions of a source that is read again and again: each reading asks for what is
-// new. It is not for concurrent use.
+// Tail is the newest decisions of a source that is read repeatedly: each reading asks only for new
+// ones. It is not for concurrent use.
 type Tail struct {
-	// Entries are the decisions, the oldest first. They change with the next reading.
+	// Entries are the decisions, the oldest first. The next reading changes them.
 	Entries []*Entry
 
 	from     Source
@@ -18,11 +18,11 @@ type Tail struct {
 	commands map[string]int64
 	last     int64 // number of the line that was read last, and its time
 	lastAt   time.Time
-	// Lines that cannot be read: before the last line, and behind it. Those behind are met again.
+	// Unreadable lines before and after the last line. The next reading meets those after it again.
 	broken, behind int
 }
 
-// NewTail makes one that keeps so many decisions; 0 is all.
+// NewTail makes a Tail that keeps so many decisions; 0 means all.
 func NewTail(from Source, most int) *Tail {
 	t := &Tail{from: from, most: most}
 	t.forget()
@@ -37,7 +37,7 @@ func (t *Tail) forget() {
 // Warning says that lines could not be read; it is empty if all could.
 func (t *Tail) Warning() string { return Unreadable(t.broken + t.behind) }
 
-// Unreadable says that so many lines of a journal could not be read; it is empty for none.
+// Unreadable says that a number of lines of a journal could not be read; it is empty for none.
 func Unreadable(lines int) string {
 	if lines == 0 {
 		return ""
@@ -45,7 +45,7 @@ func Unreadable(lines int) string {
 	return fmt.Sprintf("lines that cannot be read, such as one that was cut off: %d; all others are read", lines)
 }
 
-// Read adds what is new. A journal that has begun anew is read from its beginning.
+// Read adds the new decisions. A journal that was started anew is read from its beginning.
 func (t *Tail) Read(ctx context.Context) error {
 	t.behind = 0
 	if t.last == 0 {
@@ -99,7 +99,7 @@ func (t *Tail) decision(number int64, d *Decision) {
 	}
 }
 
-// shorten forgets the decisions before the newest, with all that refers to them.
+// shorten forgets the decisions before the newest, with everything that refers to them.
 func (t *Tail) shorten() {
 	t.Entries = append([]*Entry(nil), t.Entries[len(t.Entries)-t.most:]...)
 	first := t.Entries[0].ID

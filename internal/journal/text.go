@@ -10,8 +10,8 @@ import (
 	"tenon/core/reason"
 )
 
-// Describe writes a decision for people: a line of what was decided, and one for each thing that it does.
-// With all, names and reasons are written in full. Errors are the writer's to keep.
+// Describe writes a decision as text: one line for the decision, and one for each of its actions. With
+// all, names and reasons are written in full. The writer has to keep errors.
 func (e *Entry) Describe(w io.Writer, all bool) {
 	fmt.Fprintf(w, "%d  %s  %s  (%s)\n", e.ID, e.At.Format(time.RFC3339), e.Head(), e.Woke)
 	for _, text := range e.Details(all) {
@@ -19,7 +19,7 @@ func (e *Entry) Describe(w io.Writer, all bool) {
 	}
 }
 
-// DescribeOutcomes writes what came of a decision that was described before.
+// DescribeOutcomes writes the outcomes of a decision that was described before.
 func (e *Entry) DescribeOutcomes(w io.Writer, all bool) {
 	for _, o := range e.Outcomes {
 		if all || o.Result != Made {
@@ -70,7 +70,8 @@ func (e *Entry) Head() string {
 	return text
 }
 
-// Details says in a line each what a decision does and what came of it. With all, names and reasons are written in full.
+// Details describes the actions of a decision and their outcomes, one line each. With all, names and reasons are written
+// in full.
 func (e *Entry) Details(all bool) []string {
 	var out []string
 	for _, l := range e.Launches {
@@ -123,7 +124,7 @@ func someOf(names []string, of int) string {
 	return text
 }
 
-// inCurrency follows an amount; it is empty in journals that do not say in which currency they are.
+// inCurrency follows an amount; it is empty in journals that do not name their currency.
 func (e *Entry) inCurrency() string {
 	if e.Cost == nil || e.Cost.Currency == "" {
 		return ""
@@ -131,7 +132,7 @@ func (e *Entry) inCurrency() string {
 	return " " + e.Cost.Currency
 }
 
-// outcome says in words what came of an action.
+// outcome describes the result of an action.
 func (e *Entry) outcome(o Outcome) string {
 	text := fmt.Sprintf("→ %s %s %s", o.Action, strings.Join(o.NodeClaims, ", "), o.Result)
 	if o.Why != "" {

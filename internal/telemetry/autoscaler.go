@@ -30,7 +30,7 @@ type autoscalerMetrics struct {
 	ClusterAutoscalerOldUnregisteredNodesRemovedCount *prometheus.CounterVec
 }
 
-// autoscalerPrefix is before the names of these metrics, and ours is not.
+// autoscalerPrefix begins the names of these metrics, instead of ours.
 const autoscalerPrefix = "cluster_autoscaler_"
 
 func newAutoscalerMetrics(r *Register) autoscalerMetrics {

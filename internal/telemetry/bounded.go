@@ -9,21 +9,21 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// DefaultSeries is how many time series the process exposes at most, unless it is told otherwise.
+// DefaultSeries is the default limit of time series that the process exposes.
 const DefaultSeries = 500
 
-// Bounded is the gatherer with at most so many time series, those of libraries included; zero is
-// without bound. Nothing is changed while all fit. When they do not, the largest metric is told
-// more coarsely, again and again: first with fewer buckets, then without its least telling labels,
-// whose series are joined. Sums over a metric stay right throughout. What was there and what is
-// left are metrics of their own.
+// Bounded is a gatherer with a limit of time series, including those of libraries; zero means no
+// limit. Nothing is changed while all fit. When they do not, the largest metric is made coarser,
+// repeatedly: first with fewer buckets, then without its least useful labels, whose series are
+// joined. Sums over a metric stay right. The numbers of series before and after are metrics
+// themselves.
 func Bounded(g prometheus.Gatherer, limit int) prometheus.Gatherer {
 	if limit <= 0 {
 		return g
 	}
 	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		families, err := g.Gather()
-		// What could be gathered is exposed beside an error, as it would be without a bound.
+		// The gathered metrics are exposed beside an error, as they would be without a limit.
 		return bound(families, limit), err
 	})
 }
@@ -58,7 +58,7 @@ func bound(families []*dto.MetricFamily, limit int) []*dto.MetricFamily {
 	return out
 }
 
-// dispensable are the first to go. One is the Go runtime's metrics beyond the few that dashboards use: a
+// dispensable are removed first. One is the Go runtime's metrics except the few that dashboards use: a
 // hundred series, useful for debugging the runtime. The other is the price list: thousands, and prices do
 // not add up.
 func dispensable(f *dto.MetricFamily) bool {
@@ -81,7 +81,7 @@ func seriesOf(families []*dto.MetricFamily) int {
 	return n
 }
 
-// accounts say how many series the bound removed.
+// accounts say how many series the limit removed.
 func accounts(gathered, exposed int) []*dto.MetricFamily {
 	account := func(name, help string, value int) *dto.MetricFamily {
 		number := float64(value)
@@ -94,8 +94,8 @@ func accounts(gathered, exposed int) []*dto.MetricFamily {
 	}
 }
 
-// heaviest is the family to coarsen next: the one with the most series, weighed by how much people
-// look at it. Nil when none can be coarsened.
+// heaviest is the family to coarsen next: the one with the most series, weighted by how often
+// people look at it. Nil if none can be coarsened.
 func heaviest(all []*coarsened) *coarsened {
 	var most *coarsened
 	for _, f := range all {
@@ -106,8 +106,9 @@ func heaviest(all []*coarsened) *coarsened {
 	return most
 }
 
-// dropped leaves out whole families when even the coarsest of all are too many: libraries' from
-// the end of the alphabet, and then ours. It does not happen with the libraries that we use.
+// dropped leaves out whole families when even the coarsest form has too many series: first those of
+// libraries, from the end of the alphabet, and then ours. It does not happen with the libraries
+// that we use.
 func dropped(all []*coarsened, total, limit int) ([]*coarsened, int) {
 	for _, ours := range []bool{false, true} {
 		for i := len(all) - 1; i >= 0 && total > limit; i-- {
@@ -120,14 +121,15 @@ func dropped(all []*coarsened, total, limit int) ([]*coarsened, int) {
 	return all, total
 }
 
-// coarsened is a family on its way from fine to coarse.
+// coarsened is a family that is being coarsened.
 type coarsened struct {
 	family *dto.MetricFamily
 	ours   bool
 	size   int
 	// labels that can still be lost, the first to go first.
 	labels []string
-	// bounds are the numbers of buckets to thin out to, one before labels go and one after.
+	// bounds are the numbers of buckets to keep: the first before labels are removed, the second
+	// after.
 	before, after []int
 }
 
@@ -157,8 +159,8 @@ func ours(name string) bool {
 
 func (f *coarsened) steps() bool { return len(f.before)+len(f.labels)+len(f.after) > 0 }
 
-// weight is the size of a family as the choice of what to coarsen sees it: libraries' count more,
-// and what alerts compare pool by pool counts less.
+// weight is the size of a family for the choice of what to coarsen: libraries' families count more,
+// and those that alerts compare pool by pool count less.
 func (f *coarsened) weight() int {
 	switch {
 	case !f.ours && f.family.GetName() != "controller_runtime_reconcile_errors_total":
@@ -169,7 +171,7 @@ func (f *coarsened) weight() int {
 	return 3 * f.size
 }
 
-// coarsen takes one step. The family that was gathered is left as it is.
+// coarsen takes one step. It does not change the gathered family.
 func (f *coarsened) coarsen() {
 	switch {
 	case len(f.before) > 0:
@@ -185,7 +187,7 @@ func (f *coarsened) coarsen() {
 	f.size = size(f.family)
 }
 
-// size is the number of time series that a family is.
+// size is the number of time series in a family.
 func size(family *dto.MetricFamily) int {
 	n := 0
 	for _, m := range family.GetMetric() {

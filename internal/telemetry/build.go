@@ -11,7 +11,7 @@ import (
 // Namespace begins the name of every metric, so that dashboards made for Karpenter keep working.
 const Namespace = "karpenter"
 
-// NewBuildInfo is the constant metric that tells dashboards which build answers.
+// NewBuildInfo is the constant metric that identifies the build.
 func NewBuildInfo(build version.Info) prometheus.Collector {
 	gauge := prometheus.NewGauge(prometheus.GaugeOpts{
 		Namespace: Namespace,

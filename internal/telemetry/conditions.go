@@ -2,7 +2,7 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Conditions are the metrics about the conditions and the end of objects of one kind. Their
+// Conditions are the metrics about the conditions and the termination of objects of one kind. Their
 // last labels are those of Tail, in order.
 type Conditions struct {
 	StatusConditionCount                *prometheus.GaugeVec
@@ -11,8 +11,8 @@ type Conditions struct {
 	StatusConditionTransitionSeconds    *prometheus.HistogramVec
 	TerminationCurrentTimeSeconds       *prometheus.GaugeVec
 	TerminationDurationSeconds          *prometheus.HistogramVec
-	// LabelKeys are labels of the object whose values the metrics carry in Tail. The older
-	// names have none, and the kind in Tail.
+	// LabelKeys are labels of the object whose values the metrics have in Tail. The older names have
+	// none, and the kind in Tail.
 	LabelKeys []string
 	Tail      []string
 }
@@ -42,7 +42,7 @@ func newConditions(r *Register, kind string, keys []string) Conditions {
 	return m
 }
 
-// newOlderConditions are the names of before the kind was part of the name.
+// newOlderConditions are the older names, which do not contain the kind.
 func newOlderConditions(r *Register) Conditions {
 	return makeConditions(r, "operator_", prometheus.DefBuckets, []string{"group", "kind"})
 }

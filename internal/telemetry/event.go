@@ -7,25 +7,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Event is something that people should see beside an object.
+// Event is information for people about an object.
 type Event struct {
 	Object  client.Object
 	Type    string // Normal or Warning
 	Reason  string
 	Message string
-	// Key says which events are the same: one with the same reason and key is not
-	// published again within Every. No key is the object's UID.
+	// Key identifies equal events: one with the same reason and key is not published again within
+	// Every. An empty key means the object's UID.
 	Key []string
-	// Every is two minutes when zero.
+	// Every is two minutes if it is zero.
 	Every time.Duration
-	// Rate bounds how many events of this reason are published in all; zero is without
-	// bound.
+	// Rate limits how many events of this reason are published; zero means no limit.
 	Rate Rate
-	// Own says that every pod should have this event itself; see Each.
+	// Own says that every pod should have its own event; see Each.
 	Own bool
 }
 
-// Rate is so many a second, and so many at once.
+// Rate is a number of events per second, with a burst.
 type Rate struct {
 	PerSecond float64
 	Burst     int
@@ -47,14 +46,14 @@ func Warning(object client.Object, reason, message string, key ...string) Event 
 	return Event{Object: object, Type: corev1.EventTypeWarning, Reason: reason, Message: message, Key: key}
 }
 
-// Each is the event, of which every pod gets one of its own as soon as rates allow, however many
-// there are of its owner. It has to be published again and again for as long as it is true.
+// Each returns the event such that every pod gets its own as soon as rates allow, for any number of
+// pods of an owner. Its publisher must repeat it as long as it is true.
 func (e Event) Each() Event {
 	e.Own = true
 	return e
 }
 
-// Within is the event, published at most once in that time.
+// Within returns the event such that it is published at most once in that time.
 func (e Event) Within(every time.Duration) Event {
 	e.Every = every
 	return e

@@ -10,31 +10,31 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// What an event that says nothing means, and how much the filter remembers.
+// The default values of events, and how much the filter remembers.
 const (
 	defaultEvery = 2 * time.Minute
-	// podsEach is how many pods of one owner get an event of their own; the others share one.
+	// podsEach is how many pods of one owner get their own event; the others share one.
 	podsEach = 10
-	// remembered bounds the memory for what was published. When it is too small an event comes
-	// twice; the rates below hold all the same.
+	// remembered limits the memory for published events. When it is too small an event is published
+	// twice; the rates below still hold.
 	remembered = 50_000
-	// openGroups bounds the owners with events that are being counted.
+	// openGroups limits the owners whose events are being counted.
 	openGroups = 4_000
-	// lookEvery is how often groups are gone through; a burst of events must not pay for each.
+	// lookEvery is how often groups are checked, so that not every event of a burst pays for it.
 	lookEvery = time.Second
-	// longestMessage is what Kubernetes documents as the most that an event may say.
+	// longestMessage is the maximum length of an event's message in Kubernetes' documentation.
 	longestMessage = 1024
 )
 
-// podRate is for events of pods that name no rate: a burst of pods may have any number of owners.
+// podRate is for events of pods that set no rate: a burst of pods may have any number of owners.
 var podRate = Rate{PerSecond: 10, Burst: 100}
 
-// eventFilter decides which events go out. Three things hold an event back: the same was said a moment
-// ago; ten pods of the same owner have said it already; or there are too many with its reason.
-// Events of pods that are held back for the latter two are counted, and told in one event of
-// the owner. The filter knows no clock: it is told the time.
+// eventFilter decides which events are published. Three things hold an event back: the same one was
+// published a moment ago; ten pods of the same owner have had it already; or there are too many with
+// its reason. Events of pods that are held back for the latter two are counted, and published as one
+// event of the owner. The filter has no clock: its caller passes the time.
 type eventFilter struct {
-	seen    *lru.Cache // what was said, until when it is not said again
+	seen    *lru.Cache // published events, and until when each is not repeated
 	buckets map[bucketKey]*bucket
 	groups  map[groupKey]*eventGroup
 	opened  []*eventGroup // in the order in which they were opened
@@ -45,8 +45,8 @@ func newEventFilter() *eventFilter {
 	return &eventFilter{seen: lru.New(remembered), buckets: map[bucketKey]*bucket{}, groups: map[groupKey]*eventGroup{}}
 }
 
-// pass returns the events to publish now that this one is there: none, the event, or others
-// whose time has come.
+// pass returns the events to publish when this one arrives: none, the event, or others that are
+// due.
 func (s *eventFilter) pass(now time.Time, e Event) []Event {
 	out := s.due(now)
 	identity := e.identity()
@@ -61,7 +61,7 @@ func (s *eventFilter) pass(now time.Time, e Event) []Event {
 		every = again(e, every)
 	case !s.bucketOf(e, isPod).take(now):
 		if !isPod {
-			// It may be said next time: nothing is remembered.
+			// It may be published next time: nothing is remembered.
 			return out
 		}
 		s.groupOf(now, pod, e).hold(e)
@@ -76,7 +76,7 @@ func (s *eventFilter) pass(now time.Time, e Event) []Event {
 	return append(out, s.overflow()...)
 }
 
-// again is after how long an event that was held back is heard again.
+// again is after how long an event that was held back is considered again.
 func again(e Event, every time.Duration) time.Duration {
 	if e.Own {
 		return min(every, offered)
@@ -85,7 +85,7 @@ func again(e Event, every time.Duration) time.Duration {
 }
 
 // due returns one event for each group whose time is over, as far as rates allow, and forgets
-// groups that have nothing to tell.
+// groups that hold no events.
 func (s *eventFilter) due(now time.Time) []Event {
 	if now.Sub(s.looked) < lookEvery {
 		return nil
@@ -111,7 +111,7 @@ func (s *eventFilter) due(now time.Time) []Event {
 	return out
 }
 
-// overflow tells at once what the oldest groups hold when there are too many, and forgets them.
+// overflow publishes the counts of the oldest groups when there are too many, and forgets them.
 func (s *eventFilter) overflow() []Event {
 	var out []Event
 	for len(s.opened) > openGroups {
@@ -139,7 +139,7 @@ func (e Event) identity() uint64 {
 	return hash.Sum64()
 }
 
-// short is the event with a message that the API server takes.
+// short is the event with its message cut to the length that the API server accepts.
 func (e Event) short() Event {
 	if len(e.Message) > longestMessage {
 		e.Message = strings.ToValidUTF8(e.Message[:longestMessage-len("…")], "") + "…"
@@ -154,8 +154,8 @@ type bucket struct {
 	filled time.Time
 }
 
-// bucketKey has the rate in it because events of one reason about different kinds may have
-// different ones.
+// bucketKey contains the rate because events of one reason about different kinds may have different
+// rates.
 type bucketKey struct {
 	reason string
 	rate   Rate

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// groupKey is what events of pods have in common that are told together.
+// groupKey identifies the events of pods that are published together.
 type groupKey struct {
 	reason, namespace, kind, owner string
 }
@@ -19,23 +19,23 @@ type eventGroup struct {
 	key       groupKey
 	owner     *metav1.OwnerReference // nil for pods without one: a group is then all of a namespace
 	every     time.Duration
-	tell      time.Time // when what is held may be told
+	tell      time.Time // when the count may be published
 	ends      time.Time // when pods get events of their own again
 	published int
-	held      map[uint64]bool // by identity: those that people repeat are counted once
+	held      map[uint64]bool // by identity: repeated events count once
 	last      Event
 }
 
 const (
-	// trickle is how many more pods of an owner get an event of their own in each second, of
-	// events that every pod should have. Their publishers repeat them.
+	// trickle is how many more pods of an owner get their own event in each second, of events that
+	// every pod should have. Their publishers repeat them.
 	trickle = 5
-	// offered is for how long such an event is not heard again after it was held back.
+	// offered is for how long such an event is ignored after it was held back.
 	offered = 5 * time.Second
 )
 
-// gather is how long the first events above the bound are counted before one event tells them:
-// a burst is over by then.
+// gather is how long events above the limit are counted before one event reports them: a burst is
+// over by then.
 const gather = 10 * time.Second
 
 func (s *eventFilter) groupOf(now time.Time, pod *corev1.Pod, e Event) *eventGroup {
@@ -71,13 +71,13 @@ func (c *eventGroup) hold(e Event) {
 	c.last = e
 }
 
-// release takes an event from those that are held: it goes out by itself.
+// release removes an event from those held back: it is published itself.
 func (c *eventGroup) release(e Event) {
 	c.published++
 	delete(c.held, e.identity())
 }
 
-// told is what the group has to tell, and the beginning of the next count.
+// told is the event of the group, and begins the next count.
 func (c *eventGroup) told(now time.Time) Event {
 	out := c.together()
 	clear(c.held)
@@ -86,8 +86,8 @@ func (c *eventGroup) told(now time.Time) Event {
 	return out
 }
 
-// together is one event for all that are held. It is about the owner, or about the last pod
-// when they have none.
+// together is one event for all that are held back. It is about the owner, or about the last pod if
+// there is no owner.
 func (c *eventGroup) together() Event {
 	whose := "in namespace " + c.key.namespace
 	out := c.last

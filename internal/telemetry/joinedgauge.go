@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// lossOrder says which labels a metric loses first when it has too many series: those that name
-// single objects, then (where the empty string is) all that are not listed, and at last what
-// people group by.
+// lossOrder says which labels a metric loses first when it has too many series: labels that name
+// single objects, then (at the empty string) all that are not listed, and at last those by which
+// people group.
 var lossOrder = []string{
 	"scheduling_id", "name", "node_name", "node", "host", "owner", "namespace",
 	"",
@@ -20,10 +20,10 @@ var lossOrder = []string{
 	"capacity_type", "error", "code", "reason", "method", "status", "decision", "nodepool", "type", "phase", "result",
 }
 
-// unjoinable labels tell things apart that cannot be added: cores and bytes.
+// unjoinable labels separate values that cannot be added: cores and bytes.
 var unjoinable = []string{"resource_type", "group", "kind"}
 
-// lossRank is a label's place in the order; it reports false for those that are never lost.
+// lossRank is a label's place in the order; it reports false for labels that are never lost.
 func lossRank(label string) (int, bool) {
 	if slices.Contains(unjoinable, label) {
 		return 0, false
@@ -54,24 +54,24 @@ func inLossOrder(labels []string) []string {
 	return out
 }
 
-// joinsToLargest reports whether series of a gauge that become one are told by the largest:
-// ages do not add up.
+// joinsToLargest reports whether joined series of a gauge have the largest of their values: ages do
+// not add up.
 func joinsToLargest(name string) bool {
 	return strings.HasSuffix(name, "_seconds") || strings.HasSuffix(name, "_percent")
 }
 
-// A JoinedGauge gathers the values of one gauge, however many there are, in at most so many series:
-// when there would be more, it loses labels one after the other and joins what has become the
-// same. It never holds more than that, so it can be fed one value for each pod of a cluster. The
-// order of what is added does not matter.
+// A JoinedGauge gathers any number of values of one gauge in a limited number of series: when there
+// would be more, it loses labels one after the other and joins the series that have become equal.
+// It never holds more than that, so it can be fed one value for each pod of a cluster. The order of
+// the values does not matter.
 type JoinedGauge struct {
 	largest bool
 	bound   int
 	order   []int // of labels, as they are lost
-	lost    int   // how many of order are
+	lost    int   // how many of order are lost
 	gone    []bool
 	rows    map[string]*joinedRow
-	only    []string // a label's value, while it has but one
+	only    []string // the value of a label that has had only one
 	varies  []bool
 	key     []byte // reused, so that a value that joins others costs no memory
 }
@@ -81,7 +81,7 @@ type joinedRow struct {
 	value  float64
 }
 
-// NewJoinedGauge is for the gauge of that name with these labels. A bound of zero is none.
+// NewJoinedGauge makes a gauge with that name and these labels. A bound of zero means no limit.
 func NewJoinedGauge(name string, bound int, labels ...string) *JoinedGauge {
 	f := &JoinedGauge{largest: joinsToLargest(name), bound: bound, rows: map[string]*joinedRow{}, varies: make([]bool, len(labels)), gone: make([]bool, len(labels))}
 	for _, label := range inLossOrder(labels) {
@@ -90,7 +90,7 @@ func NewJoinedGauge(name string, bound int, labels ...string) *JoinedGauge {
 	return f
 }
 
-// Add is one more value, with those of its labels, which stay the caller's.
+// Add adds a value with its labels, which still belong to the caller.
 func (f *JoinedGauge) Add(value float64, values ...string) {
 	if f.only == nil {
 		f.only = slices.Clone(values)
@@ -104,7 +104,7 @@ func (f *JoinedGauge) Add(value float64, values ...string) {
 		f.lost++
 		rows := f.rows
 		f.rows = make(map[string]*joinedRow, len(rows))
-		// The order does not matter: sums of what is added here are of whole numbers, or of the largest.
+		// The order does not matter: the values are summed as whole numbers, or the largest is taken.
 		for _, key := range slices.Sorted(maps.Keys(rows)) {
 			f.join(rows[key].values, rows[key].value)
 		}
@@ -130,7 +130,7 @@ func (f *JoinedGauge) join(values []string, value float64) {
 	}
 }
 
-// left is the values without those of labels that had to go.
+// left is the values without those of lost labels.
 func (f *JoinedGauge) left(values []string) []string {
 	out := slices.Clone(values)
 	for i := range out {
@@ -141,7 +141,7 @@ func (f *JoinedGauge) left(values []string) []string {
 	return out
 }
 
-// restore gives labels back that had to go but never varied: they cost nothing.
+// restore gives back lost labels that never varied: they cost nothing.
 func (f *JoinedGauge) restore(values []string) []string {
 	out := slices.Clone(values)
 	for _, i := range f.order[:f.lost] {
@@ -152,8 +152,8 @@ func (f *JoinedGauge) restore(values []string) []string {
 	return out
 }
 
-// Replace makes these the only series of a gauge that begin so; shown are those that were there
-// before, and are what Replace returned last time. Series that stay are never missing meanwhile.
+// Replace makes these the only series of a gauge with this prefix of labels; shown are the previous
+// ones, as Replace returned them last time. Series that stay are never missing in between.
 func (f *JoinedGauge) Replace(gauge *prometheus.GaugeVec, shown [][]string) [][]string {
 	now := make([][]string, 0, len(f.rows))
 	fresh := map[string]bool{}

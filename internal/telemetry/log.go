@@ -1,6 +1,6 @@
-// Package telemetry is how the process tells the outside what it does: its log, and the metrics
-// about the process itself. Every metric name stands in this package and nowhere else. It must
-// not decide anything, and nothing here may be read back to decide something.
+// Package telemetry is the output of the process about itself: its log, events, and metrics. All
+// metric names are in this package and nowhere else. It must not decide anything, and no decision
+// may read it back.
 package telemetry
 
 import (
@@ -14,11 +14,11 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// LogConfig says what is logged and where to.
+// LogConfig says what is logged, and where.
 type LogConfig struct {
 	Level            string   // debug, info, error, or empty for info
 	OutputPaths      []string // stdout, stderr or files
-	ErrorOutputPaths []string // where the logger reports its own trouble
+	ErrorOutputPaths []string // where the logger reports its own errors
 	Commit           string   // stamped on every line
 }
 
@@ -33,7 +33,7 @@ func NewLog(c LogConfig) (log logr.Logger, flush func(), err error) {
 	if err != nil {
 		return logr.Discard(), nil, fmt.Errorf("open log outputs %s: %w", strings.Join(append(c.OutputPaths, c.ErrorOutputPaths...), ", "), err)
 	}
-	// A failing flush means that a terminal or a closed pipe does not know fsync; nothing is lost.
+	// A failing flush means that a terminal or a closed pipe does not support fsync; nothing is lost.
 	return zapr.NewLogger(logger.Named("controller").With(zap.String("commit", c.Commit))), func() { _ = logger.Sync() }, nil
 }
 
@@ -44,10 +44,10 @@ func (c LogConfig) zap() (zap.Config, error) {
 	}
 	return zap.Config{
 		Level: zap.NewAtomicLevelAt(level),
-		// The caller is for developers; stack traces drown what operators look for.
+		// The caller is for developers; stack traces would hide what operators look for.
 		DisableCaller:     level != zapcore.DebugLevel,
 		DisableStacktrace: true,
-		// A fault that repeats a thousand times a second must not fill the disk.
+		// An error that repeats a thousand times a second must not fill the disk.
 		Sampling:         &zap.SamplingConfig{Initial: 100, Thereafter: 100},
 		Encoding:         "json",
 		EncoderConfig:    encoding(),
@@ -89,7 +89,7 @@ func utc(encode zapcore.TimeEncoder) zapcore.TimeEncoder {
 	return func(t time.Time, out zapcore.PrimitiveArrayEncoder) { encode(t.UTC(), out) }
 }
 
-// quiet names loggers of libraries whose lines, up to a level, are useless.
+// quiet names libraries' loggers whose lines, up to a level, are useless.
 var quiet = []struct {
 	logger string
 	upTo   zapcore.Level

@@ -9,7 +9,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Nothing below changes what it is given: gathered values may be shared with their collector.
+// The functions below do not change their arguments: gathered values may be shared with their
+// collector.
 
 func mapped(family *dto.MetricFamily, change func(*dto.Metric) *dto.Metric) *dto.MetricFamily {
 	metrics := make([]*dto.Metric, len(family.GetMetric()))
@@ -23,7 +24,7 @@ func withMetrics(family *dto.MetricFamily, metrics []*dto.Metric) *dto.MetricFam
 	return &dto.MetricFamily{Name: family.Name, Help: family.Help, Type: family.Type, Unit: family.Unit, Metric: metrics}
 }
 
-// finite are a histogram's buckets that have a bound.
+// finite are a histogram's buckets with a finite bound.
 func finite(h *dto.Histogram) []*dto.Bucket {
 	buckets := h.GetBucket()
 	if n := len(buckets); n > 0 && math.IsInf(buckets[n-1].GetUpperBound(), 1) {
@@ -32,8 +33,8 @@ func finite(h *dto.Histogram) []*dto.Bucket {
 	return buckets
 }
 
-// thinned is the metric with at most so many buckets, evenly chosen, the last among them. Buckets
-// count all that is below their bound, so those that stay are as right as before.
+// thinned is the metric with a limited number of buckets, evenly chosen, including the last. A
+// bucket counts all values below its bound, so the remaining ones are as right as before.
 func thinned(m *dto.Metric, most int) *dto.Metric {
 	h := m.GetHistogram()
 	buckets := finite(h)
@@ -47,7 +48,7 @@ func thinned(m *dto.Metric, most int) *dto.Metric {
 	return &dto.Metric{Label: m.Label, Histogram: &dto.Histogram{SampleCount: h.SampleCount, SampleSum: h.SampleSum, Bucket: kept}}
 }
 
-// without is the family with one label less, and what is the same then joined.
+// without is the family without one label, in which equal series are joined.
 func without(family *dto.MetricFamily, label string) *dto.MetricFamily {
 	groups := map[string]*dto.Metric{}
 	for _, m := range family.GetMetric() {

@@ -29,22 +29,22 @@ type Metrics struct {
 	// Operator has the older names, which carry the kind as a label.
 	Operator Conditions
 
-	// PodProgress is where decisions about pods are noted, for the metrics of how long they wait.
+	// PodProgress records the decisions about pods, for the metrics of how long they wait.
 	PodProgress PodProgress
 
 	families []Family
 }
 
-// Labels are what the labels of some metrics depend on.
+// Labels are the inputs for the labels of some metrics.
 type Labels struct {
-	// WellKnown keys of nodes that the provider adds to the API's own.
+	// WellKnown are the keys of node labels that the provider adds to the API's own.
 	WellKnown []string
 	// Classes are the keys under which nodes and claims carry their class's name:
 	// "karpenter.k8s.aws/ec2nodeclass". The first names the kind of the metrics of classes.
 	Classes []string
 }
 
-// LabelsOf are those of a provider.
+// LabelsOf are the labels of a provider.
 func LabelsOf(d cloud.Description) Labels {
 	labels := Labels{WellKnown: slices.Clone(d.Words.WellKnown)}
 	for _, kind := range d.Classes {
@@ -53,8 +53,8 @@ func LabelsOf(d cloud.Description) Labels {
 	return labels
 }
 
-// NewMetrics makes all metrics and registers them. Tests and simulations give it a registry
-// of their own.
+// NewMetrics makes all metrics and registers them. Tests and simulations pass a registry of their
+// own.
 func NewMetrics(registry prometheus.Registerer, labels Labels) (*Metrics, error) {
 	r := NewRegister(registry)
 	m := &Metrics{
@@ -86,19 +86,20 @@ type Family struct {
 	Buckets []float64 // of histograms
 }
 
-// Register makes metrics, and gathers what they are and what goes wrong, so that a list of them reads as one.
+// Register makes metrics, and collects their descriptions and the errors, so that a list of metrics reads as
+// one.
 type Register struct {
-	// Families describe what was made, in its order.
+	// Families describe the metrics made so far, in order.
 	Families []Family
 
 	into  prometheus.Registerer
 	wrong []error
 }
 
-// NewRegister makes an empty one.
+// NewRegister makes an empty Register.
 func NewRegister(into prometheus.Registerer) *Register { return &Register{into: into} }
 
-// Err is all that went wrong.
+// Err joins all errors.
 func (r *Register) Err() error { return errors.Join(r.wrong...) }
 
 func (r *Register) note(c prometheus.Collector, f Family) {
@@ -108,14 +109,14 @@ func (r *Register) note(c prometheus.Collector, f Family) {
 	r.Families = append(r.Families, f)
 }
 
-// Counter makes a metric that only grows.
+// Counter makes a metric that only increases.
 func (r *Register) Counter(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: full(name), Help: help}, labels)
 	r.note(v, Family{Name: full(name), Type: "counter", Help: help, Labels: labels})
 	return v
 }
 
-// Gauge makes a metric that goes up and down.
+// Gauge makes a metric that increases and decreases.
 func (r *Register) Gauge(name, help string, labels ...string) *prometheus.GaugeVec {
 	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: full(name), Help: help}, labels)
 	r.note(v, Family{Name: full(name), Type: "gauge", Help: help, Labels: labels})
@@ -136,7 +137,7 @@ func (r *Register) Summary(name, help string, labels ...string) *prometheus.Summ
 	return v
 }
 
-// full puts the product's namespace before a name, but before the ones that other operators share.
+// full puts the product's namespace before a name, except before names that other operators share.
 func full(name string) string {
 	if strings.HasPrefix(name, "operator_") || strings.HasPrefix(name, autoscalerPrefix) || strings.HasPrefix(name, "aws_sdk_go_") {
 		return name
@@ -144,12 +145,12 @@ func full(name string) string {
 	return Namespace + "_" + name
 }
 
-// quantiles of every summary, with how far each may be off.
+// quantiles are those of every summary, with the allowed error of each.
 func quantiles() map[float64]float64 {
 	return map[float64]float64{0: 0.01, 0.5: 0.01, 0.9: 0.01, 0.99: 0.01, 1: 0.01}
 }
 
-// Durations are the buckets of what usually takes seconds and sometimes minutes.
+// Durations are the buckets for durations of usually seconds and sometimes minutes.
 func Durations() []float64 {
 	return []float64{
 		0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
@@ -157,17 +158,17 @@ func Durations() []float64 {
 	}
 }
 
-// LabelName is how a label's key, without its domain, is spelled as the label of a metric.
+// LabelName is the label of a metric for a label's key, without its domain.
 func LabelName(key string) string {
 	return strings.ReplaceAll(strings.ToLower(key[strings.LastIndexByte(key, '/')+1:]), "-", "_")
 }
 
-// SafeName is how a whole key is spelled as the label of a metric.
+// SafeName is the label of a metric for a whole key.
 func SafeName(key string) string {
 	return strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(key)
 }
 
-// ResourceName is how a resource is spelled in the label resource_type.
+// ResourceName is the value of the label resource_type for a resource.
 func ResourceName(name string) string {
 	return strings.ReplaceAll(strings.ToLower(name), "-", "_")
 }

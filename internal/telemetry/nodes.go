@@ -23,9 +23,8 @@ type nodeMetrics struct {
 	NodesTotalDaemonLimits      *prometheus.GaugeVec
 	NodesSystemOverhead         *prometheus.GaugeVec
 	NodesCurrentLifetimeSeconds *prometheus.GaugeVec
-	// NodeLabels are the keys whose values the gauges of single nodes begin with, one label
-	// each, in order. After them come node_name, phase, managed and, but for the lifetime,
-	// resource_type.
+	// NodeLabels are the keys whose values are the first labels of the gauges of single nodes, in
+	// order. After them come node_name, phase, managed and, except for the lifetime, resource_type.
 	NodeLabels []string
 
 	ClusterUtilizationPercent *prometheus.GaugeVec
@@ -66,8 +65,8 @@ func newNodeMetrics(r *Register, labels Labels) nodeMetrics {
 	}
 }
 
-// nodeKeys are the API's well-known keys and then the provider's. Two keys whose metric
-// labels would be the same are one: the first counts.
+// nodeKeys are the API's well-known keys and then the provider's. Of two keys whose metric labels
+// would be the same the first counts.
 func nodeKeys(labels Labels) []string {
 	keys := []string{
 		requirement.KeyNodePool, requirement.KeyZone, requirement.KeyRegion, requirement.KeyInstanceType,

@@ -11,7 +11,7 @@ import (
 
 type controllerKey struct{}
 
-// WithController tells calls made under a context which controller makes them.
+// WithController records in a context which controller makes the calls.
 func WithController(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, controllerKey{}, name)
 }
@@ -31,7 +31,7 @@ func Observe(provider cloud.Provider, m *Metrics, clock clock.PassiveClock) clou
 	return o
 }
 
-// observed answers Describe itself from the provider within: it does nothing worth timing.
+// observed answers Describe from the provider without timing it: it does no work.
 type observed struct {
 	cloud.Provider
 	metrics *Metrics
@@ -70,7 +70,7 @@ func (o observed) Drifted(ctx context.Context, claim cloud.Claim, instance cloud
 	return timed(ctx, o, "IsDrifted", func() (cloud.DriftReason, error) { return o.Provider.Drifted(ctx, claim, instance) })
 }
 
-// observedGate is for providers that are gates: a caller that asks for one must find it.
+// observedGate is for providers that are gates: a caller that asks for a gate must find it.
 type observedGate struct {
 	observed
 	gate cloud.Gate

@@ -7,31 +7,31 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// PodProgress is what was decided about pending pods and when, so that their way to a node can be
-// timed. The provisioner writes it; the metrics of pods read it, and forget pods that are there.
-// Nothing may be decided by it. The zero value is empty and ready for use.
+// PodProgress is the times of decisions about pending pods, so that their way to a node can be
+// timed. The provisioner writes it; the metrics of pods read it, and forget pods that run. It must
+// not be used for decisions. The zero value is empty and ready for use.
 type PodProgress struct {
 	mu    sync.Mutex
 	steps map[types.UID]Steps // guarded by mu
 }
 
-// Steps of one pod; zero times are steps that it has not taken.
+// Steps are the steps of one pod; a zero time is a step that it has not taken.
 type Steps struct {
-	Seen    time.Time // it was found to want a place
-	Decided time.Time // something was decided about it, a place or none
-	Placed  time.Time // it was given a place, on a node that is there or is to come
+	Seen    time.Time // it was found to need a place
+	Decided time.Time // a decision was made about it, with a place or without
+	Placed  time.Time // it was given a place, on an existing or a planned node
 }
 
-// mostPods bounds the memory. Pods beyond it are not timed.
+// mostPods limits the memory. Pods beyond it are not timed.
 const mostPods = 200_000
 
-// See notes that a pod wants a place.
+// See records that a pod needs a place.
 func (t *PodProgress) See(pod types.UID, now time.Time) {
 	t.step(pod, func(s *Steps) { s.Seen = first(s.Seen, now) })
 }
 
-// Decide notes that something was decided about a pod, and tells how long after it was seen; false
-// when that was not the first decision, or that is not known.
+// Decide records that a decision was made about a pod, and returns how long after it was seen;
+// false if that was not the first decision, or the time is unknown.
 func (t *PodProgress) Decide(pod types.UID, now time.Time) (after time.Duration, isFirst bool) {
 	t.step(pod, func(s *Steps) {
 		isFirst = s.Decided.IsZero() && !s.Seen.IsZero()
@@ -41,26 +41,26 @@ func (t *PodProgress) Decide(pod types.UID, now time.Time) (after time.Duration,
 	return after, isFirst
 }
 
-// Place notes that a pod was given a place.
+// Place records that a pod was given a place.
 func (t *PodProgress) Place(pod types.UID, now time.Time) {
 	t.step(pod, func(s *Steps) { s.Placed = first(s.Placed, now) })
 }
 
-// Of is what is known of a pod.
+// Of returns the known steps of a pod.
 func (t *PodProgress) Of(pod types.UID) Steps {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.steps[pod]
 }
 
-// Forget a pod.
+// Forget forgets a pod.
 func (t *PodProgress) Forget(pod types.UID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.steps, pod)
 }
 
-// Keep forgets all pods but these.
+// Keep forgets all pods except these.
 func (t *PodProgress) Keep(pods map[types.UID]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,11 +10,11 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Component is who events say they are from; queries select by it.
+// Component is the source of events; queries select by it.
 const Component = "karpenter"
 
-// Publisher is the Recorder of the process: it filters events (see eventFilter) and hands on what is
-// left, in the order in which it was published.
+// Publisher is the Recorder of the process: it filters events (see eventFilter) and publishes the
+// rest, in the order in which they came.
 type Publisher struct {
 	clock clock.PassiveClock
 	send  func(Event)
@@ -33,8 +33,8 @@ func newPublisher(clock clock.PassiveClock, send func(Event)) *Publisher {
 	return &Publisher{clock: clock, send: send, filter: newEventFilter()}
 }
 
-// Publish sends what passes the filter. An event about nothing is dropped: there is no place
-// where people would see it.
+// Publish sends an event that passes the filter. An event without an object is dropped: there is no
+// place where people would see it.
 func (p *Publisher) Publish(events ...Event) {
 	for _, e := range events {
 		if e.Object == nil {
@@ -44,7 +44,8 @@ func (p *Publisher) Publish(events ...Event) {
 	}
 }
 
-// Flush publishes what is held back and due. Without it that waits for the next event.
+// Flush publishes the events that were held back and are due. Otherwise they wait for the next
+// event.
 func (p *Publisher) Flush() {
 	p.sendAll(p.filter.due)
 }
@@ -58,11 +59,10 @@ func (p *Publisher) sendAll(choose func(time.Time) []Event) {
 	}
 }
 
-// flushEvery is how late a count of held back events may be.
+// flushEvery is how late the count of held back events may be.
 const flushEvery = 5 * time.Second
 
-// Start flushes now and then, until the context ends. The process runs it beside its
-// controllers.
+// Start flushes regularly until the context ends. The process runs it beside its controllers.
 func (p *Publisher) Start(ctx context.Context) error {
 	ticker := time.NewTicker(flushEvery)
 	defer ticker.Stop()
@@ -76,7 +76,7 @@ func (p *Publisher) Start(ctx context.Context) error {
 	}
 }
 
-// Memory is a Recorder for tests and simulations: what would be published, in order.
+// Memory is a Recorder for tests and simulations: it keeps the published events in order.
 type Memory struct {
 	*Publisher
 
@@ -84,7 +84,7 @@ type Memory struct {
 	events []Event
 }
 
-// NewMemory makes an empty one.
+// NewMemory makes an empty Memory.
 func NewMemory(clock clock.PassiveClock) *Memory {
 	m := &Memory{}
 	m.Publisher = newPublisher(clock, m.keep)
@@ -97,14 +97,14 @@ func (m *Memory) keep(e Event) {
 	m.events = append(m.events, e)
 }
 
-// Forget drops what was published so far: every event keeps its object, as it was then.
+// Forget forgets the events published so far, each of which keeps a copy of its object.
 func (m *Memory) Forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.events = nil
 }
 
-// Events are all that were published so far.
+// Events are all events published so far.
 func (m *Memory) Events() []Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -34,7 +34,7 @@ func NewRequests(registry prometheus.Registerer) (*Requests, error) {
 	return r, nil
 }
 
-// Wrap counts what goes through a transport. Watches last as long as they like, and are counted only.
+// Wrap counts the requests of a transport. Watches have no fixed duration and are only counted.
 func (r *Requests) Wrap(next http.RoundTripper) http.RoundTripper {
 	return transport(func(request *http.Request) (*http.Response, error) {
 		began := time.Now()
@@ -56,7 +56,7 @@ type transport func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(request *http.Request) (*http.Response, error) { return t(request) }
 
-// call is what a request is about. Names of objects are left out.
+// call is the target of a request, without the names of objects.
 type call struct{ verb, group, version, kind, subresource string }
 
 // callOf reads the path of a request: /api/v1/… and /apis/GROUP/VERSION/…, then namespaces/NAME for

@@ -2,8 +2,8 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// shadowMetrics are Tenon's own. The label side is incumbent, for what is so, or tenon, for what Tenon would
-// have done.
+// shadowMetrics are Tenon's own. The label side is incumbent for the actual state, or tenon for what Tenon
+// would have done.
 type shadowMetrics struct {
 	ShadowNodes       *prometheus.GaugeVec
 	ShadowPrice       *prometheus.GaugeVec
