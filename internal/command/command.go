@@ -1,17 +1,17 @@
-// Package command is a disruption in flight: what is written of it on the objects, and
-// what has to be done next.
+// Package command is a disruption under way: its record on the objects, and its next step.
 //
 //	decided ──Begin──▶ begun ──Mark──▶ marked ──Wait──▶ replacements ready, nodes closed ──Look──▶ removed ──▶ Over
 //	             │       │               │                               │                  │  └ some released
 //	             └───────┴───────────────┴───────────────────────────────┴──────────────────┴──▶ Abandon: nothing is left behind
 //
-// Begin writes the record, closes the nodes and has the replacements made; Mark closes what that left
-// open. State.Next says which step comes next, State.Judge what a second look comes to, and
-// State.Effects what each step does to the objects. internal/execute performs the effects.
+// Begin writes the record, closes the nodes and creates the replacements; Mark closes the nodes that
+// Begin did not. State.Next says which step comes next, State.Judge gives the result of a second
+// look, and State.Effects says what each step does to the objects. internal/execute performs the
+// effects.
 //
-// The claims carry the whole command, so that a restart forgets nothing and people can read on the objects
-// what is going on. A node of a group has no claim, and carries the command itself. The next step follows from these
-// objects alone. The package is pure, and must neither read nor write objects.
+// The claims carry the whole command, so that it survives a restart and people can see on the objects what is going
+// on. A node of a group has no claim, and carries the command itself. The next step follows from these objects
+// alone. The package is pure, and must neither read nor write objects.
 package command
 
 import (
@@ -29,39 +29,40 @@ import (
 	"tenon/core/plan"
 )
 
-// Record is what is written of a command, on every claim that goes by it and on every claim
-// that replaces them.
+// Record is the record of a command, on every claim that it removes and on every claim that
+// replaces them.
 type Record struct {
 	ID     string      `json:"id"`
 	Reason plan.Reason `json:"reason"`
-	// Begun is when it was decided: the decision did not know pods that came to the nodes later.
+	// Begun is the time of the decision, which did not know pods that came to the nodes later.
 	Begun time.Time `json:"begun"`
-	// Claims go together.
+	// Claims are removed together.
 	Claims []Member `json:"claims"`
-	// Replacements have to be initialized before the first of them goes.
+	// Replacements must be initialized before the first of the claims is removed.
 	Replacements []Member `json:"replacements,omitempty"`
-	// Receivers are claims whose nodes take pods.
+	// Receivers are the claims of nodes that take the pods.
 	Receivers []string `json:"receivers,omitempty"`
 	// Kind is the consolidation type in metrics: empty, single, multi, or nothing.
 	Kind string `json:"kind,omitempty"`
-	// Savings an hour, as they were expected.
+	// Savings are the expected savings an hour.
 	Savings model.Money `json:"savings,omitempty"`
-	// Evictions is how many pods were to move.
+	// Evictions is how many pods are to move.
 	Evictions int `json:"evictions,omitempty"`
 }
 
-// Member is one claim of a command, and what its machine was thought to cost an hour.
+// Member is one claim of a command, with the presumed price of its instance an hour.
 type Member struct {
-	// Claim is the claim's name; for a node of a group, which has none, it is what MemberOf says.
+	// Claim is the claim's name; for a node of a group, which has no claim, it is the result of
+	// MemberOf.
 	Claim string      `json:"claim"`
 	Pool  string      `json:"pool"`
 	Price model.Money `json:"price,omitempty"`
 }
 
-// nodePrefix sets nodes apart that have no claim: no claim's name has a slash.
+// nodePrefix marks nodes without a claim: no claim's name has a slash.
 const nodePrefix = "node/"
 
-// MemberOf is how a record names a node: by its claim, or by itself if it has none.
+// MemberOf is the name of a node in a record: that of its claim, or its own if it has none.
 func MemberOf(claim, node string) string {
 	if claim != "" {
 		return claim
@@ -69,10 +70,10 @@ func MemberOf(claim, node string) string {
 	return nodePrefix + node
 }
 
-// NodeOf is the node that a member of a record is, if it has no claim.
+// NodeOf is the node of a member without a claim.
 func NodeOf(member string) (node string, alone bool) { return strings.CutPrefix(member, nodePrefix) }
 
-// Decision is what is done, in the word that users know.
+// Decision is the action of the command, in the word that users know.
 func (r *Record) Decision() string {
 	if len(r.Replacements) > 0 {
 		return "replace"
@@ -90,7 +91,7 @@ func (r *Record) Pools() []string {
 	return slices.Compact(out)
 }
 
-// Takes reports whether a claim goes by the command.
+// Takes reports whether the command removes a claim.
 func (r *Record) Takes(claim string) bool { return contains(r.Claims, claim) }
 
 // Brings reports whether a claim is one of the replacements.
@@ -100,7 +101,8 @@ func contains(members []Member, claim string) bool {
 	return slices.ContainsFunc(members, func(m Member) bool { return m.Claim == claim })
 }
 
-// Text is how people see it: "Underutilized/x7k2p: replace: nodepools=[a]: [n1, n2] -> [1 replacement] (savings: $0.12)".
+// Text is the text for users: "Underutilized/x7k2p: replace: nodepools=[a]: [n1, n2] -> [1 replacement] (savings:
+// $0.12)".
 func (r *Record) Text(nodes []string) string {
 	text := fmt.Sprintf("%s/%s: %s: nodepools=%v: %v", r.Reason, r.ID, r.Decision(), list(r.Pools()), list(nodes))
 	return text + r.Arrow() + fmt.Sprintf(" (savings: $%.2f)", r.Savings.Float())
@@ -118,7 +120,7 @@ func (r *Record) Arrow() string {
 	}
 }
 
-// list prints with commas.
+// list formats names with commas.
 type list []string
 
 func (l list) String() string {
@@ -132,17 +134,17 @@ func (l list) String() string {
 	return text + "]"
 }
 
-// String is what the annotation holds.
+// String is the text of the annotation.
 func (r *Record) String() string {
 	text, err := json.Marshal(r)
-	if err != nil { // times between year 0 and 9999 and strings: there is nothing to fail
+	if err != nil { // times between year 0 and 9999 and strings cannot fail
 		panic(err)
 	}
 	return string(text)
 }
 
 // Of reads the record on a claim, or on a node without one. It returns false if there is none or if it is unreadable: the
-// marks of an unreadable record are taken back.
+// marks of an unreadable record are removed.
 func Of(object metav1.Object) (Record, bool) {
 	var r Record
 	text, said := object.GetAnnotations()[karpenterv1.AnnotationDisruption]
@@ -152,7 +154,7 @@ func Of(object metav1.Object) (Record, bool) {
 	return r, r.Takes(MemberFor(object)) || r.Brings(MemberFor(object))
 }
 
-// MemberFor is how a record names the object that carries it.
+// MemberFor is the name in a record of the object that carries it.
 func MemberFor(object metav1.Object) string {
 	if _, is := object.(*corev1.Node); is {
 		return MemberOf("", object.GetName())

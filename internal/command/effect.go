@@ -9,22 +9,22 @@ import (
 	"tenon/core/model"
 )
 
-// Effect is one write to an object of a command. To do it twice does no harm.
+// Effect is one write to an object of a command. It is idempotent.
 type Effect struct {
 	Do Do
-	// Leaver is of Write, Close, Delete and Release.
+	// Leaver is for Write, Close, Delete and Release.
 	Leaver Leaver
-	// Replacement is of Launch.
+	// Replacement is for Launch.
 	Replacement Replacement
-	// Claim is of Drop, Carrier of Forget: a claim, or a node without one.
+	// Claim is for Drop, Carrier for Forget: a claim, or a node without one.
 	Claim   *karpenterv1.NodeClaim
 	Carrier client.Object
-	// Receivers are of Receive and NotReceived, At is when their command was begun.
+	// Receivers are for Receive and NotReceived; At is when their command was begun.
 	Receivers []string
 	At        time.Time
 }
 
-// Replacement is a claim to be made.
+// Replacement is a claim to be created.
 type Replacement struct {
 	Claim *karpenterv1.NodeClaim // with a name, and the record
 	// Pool is the pool as the decision saw it.
@@ -33,37 +33,37 @@ type Replacement struct {
 	Capacity model.Resources
 }
 
-// Do is what an effect does.
+// Do is the kind of an effect.
 type Do string
 
-// The effects, with what is checked again before them.
+// The effects, and what each checks again before its write.
 const (
-	// Write puts the record on a claim, unless it goes, or has a record already.
+	// Write puts the record on a claim, unless it is being deleted, or has a record already.
 	Write Do = "write"
-	// Close taints a node and says on its claim why it goes, unless that is so already. It reads both
-	// objects again, because the record may just have been written on the claim.
+	// Close taints a node and says on its claim why it is removed, unless that is so already. It reads
+	// both objects again, because the record may just have been written on the claim.
 	Close Do = "close"
-	// Launch makes a replacement, if its pool is as the decision saw it.
+	// Launch creates a replacement, if its pool is as the decision saw it.
 	Launch Do = "launch"
-	// Receive notes on claims that pods come to their nodes.
+	// Receive records on claims that pods come to their nodes.
 	Receive Do = "receive"
-	// NotReceived takes that back, because other pods came than those that were planned.
+	// NotReceived removes that record, because the planned pods went elsewhere.
 	NotReceived Do = "not-received"
-	// Delete deletes a claim, or a node without one, if it is as it was seen.
+	// Delete deletes a claim, or a node without one, if it has not changed.
 	Delete Do = "delete"
-	// Release takes back the taint, the condition and, last, the record.
+	// Release removes the taint, the condition and, last, the record.
 	Release Do = "release"
-	// Drop deletes a replacement, if nothing has come to its node and no pod has a place there;
-	// otherwise it is Forget.
+	// Drop deletes a replacement, if its node has no pods and no pod has a place there; otherwise it
+	// is Forget.
 	Drop Do = "drop"
-	// Forget takes the record from a claim.
+	// Forget removes the record from a claim.
 	Forget Do = "forget"
 )
 
 // Effects are what a step does to the objects, in groups. Effects of one group may each fail alone; a group
 // begins when all effects of the previous one are done. So a command that is taken back or is over keeps
-// its record on the leavers to the end, and a process that finds it there does the step again. Of Look it
-// is Removal.
+// its record on the leavers to the end, and a process that finds it there repeats the step. The effects of
+// Look are those of Removal.
 func (s *State) Effects(step Step) [][]Effect {
 	switch step {
 	case Begin:
@@ -86,7 +86,7 @@ func (s *State) Effects(step Step) [][]Effect {
 	return nil
 }
 
-// Removal is what follows from a second look.
+// Removal returns the effects of a second look.
 func (s *State) Removal(j Judgement) [][]Effect {
 	return [][]Effect{
 		{{Do: Receive, Receivers: s.Record.Receivers, At: s.Record.Begun}},
@@ -94,12 +94,13 @@ func (s *State) Removal(j Judgement) [][]Effect {
 	}
 }
 
-// Astray takes back that pods came to claims' nodes by a command: the scheduler has put them elsewhere.
+// Astray removes the record that pods came to claims' nodes by a command: the scheduler has bound them
+// elsewhere.
 func Astray(claims []string, begun time.Time) [][]Effect {
 	return [][]Effect{{{Do: NotReceived, Receivers: claims, At: begun}}}
 }
 
-// Unrecord takes their records from objects that are part of no command: it is over, or the record
+// Unrecord removes the records of objects that are part of no command: it is over, or the record
 // cannot be read.
 func Unrecord(carriers []client.Object) [][]Effect {
 	var out []Effect
@@ -109,8 +110,8 @@ func Unrecord(carriers []client.Object) [][]Effect {
 	return [][]Effect{out}
 }
 
-// Unmark takes back what an earlier process did, or a command that was abandoned during a write, to leavers
-// that are part of no command. Leavers that turn out to have a record, which a cache had not seen, keep it.
+// Unmark undoes what an earlier process, or a command that was abandoned during a write, did to leavers
+// that are part of no command. Leavers that have a record, which a cache had not shown, keep their marks.
 // Leavers that are being deleted stay as they are.
 func Unmark(leavers []Leaver) [][]Effect {
 	var out []Leaver

@@ -8,14 +8,14 @@ import (
 
 // Judgement is the result of the second look at the nodes of a command.
 type Judgement struct {
-	// Going are removed, Released have to stay; both in the order of the record.
+	// Going are removed, Released must stay; both in the order of the record.
 	Going, Released []Leaver
-	// Abandon, if it has a code, is why none of them goes and all is taken back.
+	// Abandon, if it has a code, says why none of them is removed and the command is taken back.
 	Abandon Why
 }
 
-// Judge says what becomes of the nodes that still stay, given what speaks against the removal
-// of some of them, by claim.
+// Judge says what happens to the remaining nodes, given the objections to the removal of some of
+// them, by claim.
 func (s *State) Judge(objections map[string]reason.Cause) Judgement {
 	out := Judgement{}
 	why := Why{Code: NothingLeft}
@@ -37,7 +37,7 @@ func (s *State) Judge(objections map[string]reason.Cause) Judgement {
 	return out
 }
 
-// Name of a leaver, as people know it: that of its node, or of its claim without one.
+// Name is the name of a leaver for users: that of its node, or of its claim without one.
 func (l Leaver) Name() string {
 	if l.Node != nil {
 		return l.Node.Name
@@ -45,8 +45,9 @@ func (l Leaver) Name() string {
 	return l.Claim.Name
 }
 
-// worthGoingOn reports whether the command still makes sense when only some of its claims can go: drift and
-// emptiness concern each node alone; otherwise the nodes that go must cost more than their replacements.
+// worthGoingOn reports whether the command still makes sense when only some of its claims can be removed:
+// drift and emptiness concern each node alone; otherwise the removed nodes must cost more than their
+// replacements.
 func (r *Record) worthGoingOn(going []string) bool {
 	if len(going) == 0 {
 		return false

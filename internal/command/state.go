@@ -13,26 +13,26 @@ import (
 	"tenon/internal/departure"
 )
 
-// State is a command and the objects that it is about, as they are now.
+// State is a command and its objects, as they are now.
 type State struct {
 	Record Record
 	Now    time.Time
-	// Leavers are the claims that go, those that are still there and have the record.
+	// Leavers are the claims to be removed that still exist and have the record.
 	Leavers []Leaver
-	// Unaware is how many of the record's claims are there and staying, and have no record.
+	// Unaware is how many of the record's claims exist, are not being deleted, and have no record.
 	Unaware int
-	// Replacements are in the order of the record; nil for one that is not there.
+	// Replacements are in the order of the record; nil for one that does not exist.
 	Replacements []*karpenterv1.NodeClaim
 	// Orders are the replacements of a command that is to be begun.
 	Orders []Replacement
-	// Closed is since when no pod can come to the leavers, as far as our own watches tell;
-	// zero for not yet.
+	// Closed is since when no pod can come to the leavers, according to our watches; zero for not yet.
 	Closed time.Time
 	// Patience is how long replacements may take.
 	Patience time.Duration
 }
 
-// Leaver is a claim that goes, and its node, which is nil if it has none. A node of a group goes without a claim.
+// Leaver is a claim to be removed, with its node, which is nil if it has none. A node of a group is removed
+// without a claim.
 type Leaver struct {
 	Claim *karpenterv1.NodeClaim
 	Node  *corev1.Node
@@ -46,13 +46,13 @@ func (l Leaver) Carrier() client.Object {
 	return l.Claim
 }
 
-// Member is how the record names it.
+// Member is the leaver's name in the record.
 func (l Leaver) Member() string { return MemberFor(l.Carrier()) }
 
-// Step is what has to be done next.
+// Step is the next step of a command.
 type Step string
 
-// The steps. Begin is the first, and is taken back by Abandon if one of its effects fails; Wait is for replacements, or for a moment; Look is for a second look, and the
+// The steps. Begin is the first, and Abandon undoes it if one of its effects fails; Wait is for replacements, or for a moment; Look is for a second look, and the
 // removal if it agrees; Over is when nothing is left to do.
 const (
 	Begin   Step = "begin"
@@ -67,7 +67,7 @@ const (
 // seen the taint yet.
 const Settle = 2 * time.Second
 
-// Next is what has to be done, and why.
+// Next is the next step, and its reason.
 func (s *State) Next() (Step, Why) {
 	staying := s.Staying()
 	if len(staying) == 0 {
@@ -113,7 +113,8 @@ func (s *State) Staying() []Leaver {
 	return out
 }
 
-// marked leavers take no pods, and say why. The record of a node without a claim says it.
+// marked leavers take no pods, and state the reason. The record states it on a node without a
+// claim.
 func (l Leaver) marked() bool {
 	if l.Claim == nil {
 		return departure.Closed(l.Node)
@@ -121,7 +122,7 @@ func (l Leaver) marked() bool {
 	return meta.IsStatusConditionTrue(l.Claim.Status.Conditions, karpenterv1.ConditionDisruptionReason) && (l.Node == nil || departure.Closed(l.Node))
 }
 
-// trouble is what a claim says about why its node is not ready.
+// trouble is the claim's own reason why its node is not ready.
 func trouble(claim *karpenterv1.NodeClaim) string {
 	for _, name := range []string{karpenterv1.ConditionLaunched, karpenterv1.ConditionRegistered, karpenterv1.ConditionInitialized} {
 		for _, c := range claim.Status.Conditions {

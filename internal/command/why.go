@@ -10,17 +10,17 @@ import (
 // Why is the reason for a step of a command, as a code with operands.
 type Why struct {
 	Code reason.Code
-	// Name is that of the replacement or the node concerned.
+	// Name is the name of the replacement or node.
 	Name string
-	// Message is what a replacement says of why it is not ready, or what went wrong.
+	// Message is the replacement's own reason why it is not ready, or the error.
 	Message string
-	// Patience is how long replacements were waited for.
+	// Patience is how long the command waited for replacements.
 	Patience time.Duration
 	// Cause is what keeps the node.
 	Cause reason.Cause
 }
 
-// Why a command is over, is taken back, or goes no further for a moment.
+// The reasons why a command is over, is taken back, or waits.
 const (
 	NoNodeLeft           reason.Code = "NoNodeLeft"
 	BeginFailed          reason.Code = "BeginFailed" // Message

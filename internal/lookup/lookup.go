@@ -1,6 +1,6 @@
-// Package lookup finds objects by what they refer to: the node of a provider ID, the pods
-// on a node, the claims of a pool. It holds the list of indexes that caches must keep for
-// that, and the questions themselves, so that no controller spells a field's name.
+// Package lookup finds objects by their references: the node of a provider ID, the pods on a node,
+// the claims of a pool. It holds the list of indexes that caches must keep for these queries, and
+// the queries themselves, so that controllers never spell the name of a field.
 //
 // It only reads.
 package lookup
@@ -22,7 +22,7 @@ import (
 type Index struct {
 	Kind  client.Object
 	Field string
-	// Values are those under which an object is found. Empty ones are not kept.
+	// Values are the values under which an object is found. Empty ones are not kept.
 	Values func(client.Object) []string
 }
 
@@ -39,7 +39,7 @@ const (
 	poolClass      = "spec.template.spec.nodeClassRef"
 )
 
-// Indexes are all that the questions of this package need.
+// Indexes are all indexes that the queries of this package need.
 func Indexes() []Index {
 	return []Index{
 		{&corev1.Pod{}, podNode, by(func(p *corev1.Pod) string { return p.Spec.NodeName })},
@@ -64,7 +64,7 @@ func by[T client.Object](value func(T) string) func(client.Object) []string {
 	}
 }
 
-// deleting is under what an object is found that is being deleted.
+// deleting is the index value of an object that is being deleted.
 func deleting(object client.Object) string {
 	if object.GetDeletionTimestamp() == nil {
 		return ""
@@ -72,7 +72,7 @@ func deleting(object client.Object) string {
 	return "set"
 }
 
-// disrupted is under what a claim, or a node without one, is found that a disruption is about.
+// disrupted is the index value of a claim, or a node without one, that a disruption concerns.
 func disrupted(object client.Object) string {
 	if object.GetAnnotations()[karpenterv1.AnnotationDisruption] != "" {
 		return "set"
@@ -87,7 +87,7 @@ func classKey(ref *karpenterv1.NodeClassReference) string {
 	return ref.Group + "/" + ref.Kind + "/" + ref.Name
 }
 
-// Add makes the indexes in a cache.
+// Add adds the indexes to a cache.
 func Add(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, x := range Indexes() {
 		if err := indexer.IndexField(ctx, x.Kind, x.Field, x.Values); err != nil {
@@ -107,8 +107,8 @@ func PodsOn(ctx context.Context, r client.Reader, node string) ([]*corev1.Pod, e
 }
 
 // PodsSince lists the pods that are bound to a node, past our cache, as they were at a version of any
-// object or later. The API server answers from its own cache, in which pods are found by their node;
-// a list of what is so at this very moment may make it read all pods of the cluster.
+// object or later. The API server answers from its own cache, which finds pods by their node; a list
+// of the very latest state may make it read all pods of the cluster.
 func PodsSince(ctx context.Context, live client.Reader, node, version string) ([]*corev1.Pod, error) {
 	var list corev1.PodList
 	options := []client.ListOption{client.MatchingFields{podNode: node}, client.UnsafeDisableDeepCopy}
@@ -123,7 +123,7 @@ func PodsSince(ctx context.Context, live client.Reader, node, version string) ([
 	return pointers(list.Items), nil
 }
 
-// NodesOf lists the nodes of a machine: one, but for a short while none, and two only by mistake.
+// NodesOf lists the nodes of an instance: one, but for a short while none, and two only by mistake.
 func NodesOf(ctx context.Context, r client.Reader, providerID string) ([]*corev1.Node, error) {
 	if providerID == "" {
 		return nil, nil
@@ -135,8 +135,8 @@ func NodesOf(ctx context.Context, r client.Reader, providerID string) ([]*corev1
 	return pointers(list.Items), nil
 }
 
-// NodesOfClaim lists the nodes of a claim's machine: only the one that registered, as long as it is there. What
-// a kubelet writes as its provider ID may be another node's.
+// NodesOfClaim lists the nodes of a claim's instance: only the one that registered, as long as it exists. A
+// kubelet may write the provider ID of another node.
 func NodesOfClaim(ctx context.Context, r client.Reader, claim *karpenterv1.NodeClaim) ([]*corev1.Node, error) {
 	nodes, err := NodesOf(ctx, r, claim.Status.ProviderID)
 	if at := slices.IndexFunc(nodes, func(n *corev1.Node) bool { return n.Name == claim.Status.NodeName }); at >= 0 {
@@ -154,7 +154,7 @@ func NodesLeaving(ctx context.Context, r client.Reader) ([]*corev1.Node, error) 
 	return pointers(list.Items), nil
 }
 
-// NodesDisrupted lists the nodes without a claim that a disruption is about.
+// NodesDisrupted lists the nodes without a claim that a disruption concerns.
 func NodesDisrupted(ctx context.Context, r client.Reader) ([]*corev1.Node, error) {
 	var list corev1.NodeList
 	if err := r.List(ctx, &list, client.MatchingFields{nodeCommand: "set"}, client.UnsafeDisableDeepCopy); err != nil {
@@ -172,7 +172,7 @@ func AttachmentsTo(ctx context.Context, r client.Reader, node string) ([]*storag
 	return pointers(list.Items), nil
 }
 
-// ClaimsOf lists the claims of a machine: one, and two only by mistake.
+// ClaimsOf lists the claims of an instance: one, and two only by mistake.
 func ClaimsOf(ctx context.Context, r client.Reader, providerID string) ([]*karpenterv1.NodeClaim, error) {
 	if providerID == "" {
 		return nil, nil
@@ -180,8 +180,8 @@ func ClaimsOf(ctx context.Context, r client.Reader, providerID string) ([]*karpe
 	return claims(ctx, r, claimProvider, providerID)
 }
 
-// ClaimOf finds the claim of a node's machine. Nil means that there is none, or that there are several, or
-// that the claim has another node: what a kubelet writes as its provider ID may be another node's.
+// ClaimOf finds the claim of a node's instance. Nil means that there is none, or that there are several,
+// or that the claim has another node: a kubelet may write the provider ID of another node.
 func ClaimOf(ctx context.Context, r client.Reader, node *corev1.Node) (*karpenterv1.NodeClaim, error) {
 	found, err := ClaimsOf(ctx, r, node.Spec.ProviderID)
 	if err != nil || len(found) != 1 {
@@ -208,8 +208,8 @@ func ClaimsWith(ctx context.Context, r client.Reader, class karpenterv1.NodeClas
 	return claims(ctx, r, claimClass, classKey(&class))
 }
 
-// ClaimsDisrupted lists the claims that a disruption is about: those that go, and those that
-// come for them.
+// ClaimsDisrupted lists the claims that a disruption concerns: those that it removes, and their
+// replacements.
 func ClaimsDisrupted(ctx context.Context, r client.Reader) ([]*karpenterv1.NodeClaim, error) {
 	return claims(ctx, r, claimCommand, "set")
 }
@@ -231,8 +231,8 @@ func PoolsWith(ctx context.Context, r client.Reader, class karpenterv1.NodeClass
 	return pointers(list.Items), nil
 }
 
-// pointers into a list, whose objects belong to the cache: they must not be changed; a caller
-// that wants to writes to a copy.
+// pointers points into a list, whose objects belong to the cache: they must not be changed; a
+// caller that wants to change one makes a copy.
 func pointers[T any](items []T) []*T {
 	out := make([]*T, len(items))
 	for i := range items {

@@ -87,8 +87,8 @@ func exists(path string) bool {
 // reachTimeout bounds the first call, so that a wrong address is reported soon.
 const reachTimeout = 10 * time.Second
 
-// Reach asks the API server for its version: the first sign that address, network and credentials
-// are right.
+// Reach asks the API server for its version: this shows that address, network and credentials are
+// right.
 func (c Connection) Reach(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()

@@ -21,7 +21,7 @@ import (
 	"tenon/internal/world"
 )
 
-// pictured are the kinds that decisions depend on.
+// pictured are the kinds of objects that decisions depend on.
 func pictured(s settings.Settings) []client.Object {
 	kinds := []client.Object{
 		&corev1.Pod{}, &corev1.Node{}, &karpenterv1.NodeClaim{}, &karpenterv1.NodePool{},
@@ -41,15 +41,15 @@ func pictured(s settings.Settings) []client.Object {
 	return kinds
 }
 
-// aid is an optional kind: without it decisions are more cautious, or less.
+// aid is an optional kind: without it Tenon decides more cautiously, or does less.
 type aid struct {
 	kind client.Object
 	list client.ObjectList
-	// without is what is different where it may not be read.
+	// without says what differs if the kind may not be read.
 	without string
 }
 
-// aids are kinds that roles written for other node autoscalers need not allow to read.
+// aids are kinds that the roles of other node autoscalers may not allow to read.
 func aids(s settings.Settings) []aid {
 	list := []aid{
 		{&corev1.ResourceQuota{}, &corev1.ResourceQuotaList{}, "nodes may be bought for pods that a quota forbids"},
@@ -62,7 +62,7 @@ func aids(s settings.Settings) []aid {
 	return list
 }
 
-// readable are those that may be read. The caches would wait for the others for ever.
+// readable are the kinds that may be read. The caches would wait for the others for ever.
 func readable(ctx context.Context, live client.Reader, s settings.Settings, log logr.Logger) []client.Object {
 	var out []client.Object
 	for _, a := range aids(s) {
@@ -75,8 +75,8 @@ func readable(ctx context.Context, live client.Reader, s settings.Settings, log 
 	return out
 }
 
-// feed has the caches pass every object to the world. The result reports whether the world has all objects
-// that existed at the start.
+// feed makes the caches pass every object to the world. The result reports whether the world has all
+// objects that existed at the start.
 func feed(ctx context.Context, caches cache.Cache, w *world.World, kinds []client.Object) (synced func() bool, err error) {
 	var told []toolscache.ResourceEventHandlerRegistration
 	for _, kind := range kinds {

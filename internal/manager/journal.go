@@ -12,7 +12,7 @@ import (
 	"tenon/internal/shadow"
 )
 
-// resume goes on from the comparison that a former process in shadow mode left in the journal.
+// resume continues the comparison that an earlier process in shadow mode left in the journal.
 func resume(compared *shadow.Record, record *journal.Journal, s settings.Settings) error {
 	if !s.Shadow() {
 		return nil

@@ -36,31 +36,32 @@ import (
 	"tenon/internal/view"
 )
 
-// Options are what a process is made from.
+// Options are the parameters of a process.
 type Options struct {
 	Settings   settings.Settings
 	Connection Connection
 	Build      version.Info
 	Log        logr.Logger
-	// Open makes the cloud. Without one the process serves its ports and nothing else.
+	// Open makes the cloud. Without it the process serves its ports and nothing else.
 	Open provider.Open
-	// Offers are the prices that the dashboard shows of nodes which do not name theirs; nil is none.
+	// Offers are the prices that the dashboard shows for nodes that do not state theirs; nil means
+	// none.
 	Offers view.Prices
-	// Currency is that of a region's prices; nil if it is not known.
+	// Currency is the currency of a region's prices; nil if it is not known.
 	Currency func(region string) string
 	// Console is the address of the cloud's own page about an instance; nil if there is none.
 	Console func(region, instance string) string
 	// Try answers what-if questions of the dashboard; nil answers none.
 	Try dashboard.Try
-	// Namespace is where the process may keep what it has learned, and publish its market.
+	// Namespace is the namespace in which the process may keep its records, and publish its market.
 	Namespace string
 }
 
 // Process is a controller process that is ready to start: its ports are taken and its controllers
 // registered, but nothing is served and nothing acts.
 type Process struct {
-	// MetricsAddress and ProbeAddress are where it will serve; they differ from the settings where
-	// those left the port to the system.
+	// MetricsAddress and ProbeAddress are where it serves; they differ from the settings if those left
+	// the port to the system.
 	MetricsAddress string
 	ProbeAddress   string
 	// DashboardAddress is empty if the dashboard is not served.
@@ -71,8 +72,8 @@ type Process struct {
 	log       logr.Logger
 }
 
-// New prepares a process. What an operator can get wrong fails here, with a remedy, and not
-// minutes later in a log line. A process that is not started must be closed.
+// New prepares a process. An operator's mistakes are reported here, with a remedy, and not minutes
+// later in a log line. A process that is not started must be closed.
 func New(ctx context.Context, o Options) (*Process, error) {
 	if err := leaseHasNamespace(o.Settings, o.Connection); err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func (p *Process) assemble(o Options) error {
 	config := rest.CopyConfig(o.Connection.Config)
 	compared := shadow.NewRecord()
 	if o.Settings.Shadow() {
-		// This is below every client of the process, so none can bypass it.
+		// This is below every client of the process, so that no client can bypass it.
 		shadow.ReadOnly(config)
 		o.Log.Info("shadow mode: decisions are reported, and only the Lease is written", "lease", o.Settings.LeaderElectionName)
 	}
@@ -172,11 +173,11 @@ func (p *Process) Start(ctx context.Context) error {
 	return nil
 }
 
-// Close gives the ports back. It may be called again, and after Start.
+// Close releases the ports. It may be called again, and after Start.
 func (p *Process) Close() { p.listeners.close() }
 
-// leaseNamespace is the only one whose Leases are watched: those are the nodes' heartbeats. Other
-// Leases change every few seconds and would fill the cache for nothing.
+// leaseNamespace is the only namespace whose Leases are watched: it has the heartbeats of nodes.
+// Other Leases change every few seconds and would fill the cache for nothing.
 const leaseNamespace = "kube-node-lease"
 
 func managerOptions(o Options, kinds *runtime.Scheme) ctrl.Options {
@@ -194,14 +195,14 @@ func managerOptions(o Options, kinds *runtime.Scheme) ctrl.Options {
 		LeaderElectionNamespace:       o.Settings.LeaderElectionNamespace,
 		LeaderElectionConfig:          forLease(o),
 		LeaderElectionReleaseOnCancel: true,
-		// The servers are ours (serve.go): their ports are taken before anything else starts.
+		// We serve these ourselves (serve.go): the ports are taken before anything else starts.
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress: "0",
 		Controller:             config.Controller{EnableWarmup: ptr.To(!o.Settings.DisableControllerWarmup)},
 	}
 }
 
-// forLease is the connection of leader election, which in shadow mode writes the Lease alone.
+// forLease is the connection for leader election, which in shadow mode writes only the Lease.
 func forLease(o Options) *rest.Config {
 	own := unhurried(o.Connection.Config)
 	if o.Settings.Shadow() {
@@ -210,8 +211,8 @@ func forLease(o Options) *rest.Config {
 	return own
 }
 
-// unhurried is the connection with default rate limits. Leader election has a client of its own,
-// so that controllers which use up their allowance cannot make the process lose its Lease.
+// unhurried is the connection with default rate limits. Leader election has its own client, so that
+// controllers that use up their rate cannot make the process lose its Lease.
 func unhurried(shared *rest.Config) *rest.Config {
 	own := rest.CopyConfig(shared)
 	own.QPS, own.Burst, own.RateLimiter = 0, 0, nil

@@ -52,12 +52,12 @@ func kindsServed(mapper meta.RESTMapper) healthz.Checker {
 	return func(*http.Request) error { return findKinds(mapper) }
 }
 
-// syncer is the part of a cache that readiness looks at.
+// syncer is the part of a cache that readiness checks.
 type syncer interface {
 	WaitForCacheSync(ctx context.Context) bool
 }
 
-// syncTimeout turns a wait for the caches into an answer before a probe gives up.
+// syncTimeout makes readiness answer before a probe gives up.
 const syncTimeout = 2 * time.Second
 
 func cachesSynced(caches syncer) healthz.Checker {
@@ -79,13 +79,13 @@ type kindWatch struct {
 	log    logr.Logger
 }
 
-// kindPeriod is how often missing kinds are looked for.
+// kindPeriod is how often missing kinds are checked.
 const kindPeriod = 10 * time.Second
 
-// NeedLeaderElection is false because a standby without its kinds is as much of a problem.
+// NeedLeaderElection is false because a standby needs the kinds as well.
 func (w kindWatch) NeedLeaderElection() bool { return false }
 
-// Start looks until the kinds are there, and then has nothing more to do.
+// Start checks until the kinds exist, and then returns.
 func (w kindWatch) Start(ctx context.Context) error {
 	ticker := w.clock.NewTicker(kindPeriod)
 	defer ticker.Stop()

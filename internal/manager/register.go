@@ -23,15 +23,15 @@ import (
 	"tenon/internal/version"
 )
 
-// starter puts the controllers to work, as soon as the cluster knows the kinds that they
-// work on. Until then the process lives, is not ready, and says why.
+// starter starts the controllers as soon as the cluster knows the kinds that they need. Until then
+// the process is alive but not ready, and says why.
 type starter struct {
 	manager  ctrl.Manager
 	journal  *journal.Journal
 	settings settings.Settings
 	metrics  prometheus.Registerer
 	open     provider.Open
-	// namespace is where what was learned is kept, and the market published; build is for the cloud.
+	// namespace is where records are kept, and the market is published; build is for the cloud.
 	namespace string
 	build     version.Info
 	compared  *shadow.Record // of shadow mode
@@ -39,8 +39,8 @@ type starter struct {
 	log       logr.Logger
 }
 
-// NeedLeaderElection is false: a standby keeps its picture of the cluster current, so that
-// it can go on where the leader stopped. The controllers themselves wait for the Lease.
+// NeedLeaderElection is false: a standby keeps its picture of the cluster current, so that it can
+// continue where the leader stopped. The controllers themselves wait for the Lease.
 func (c starter) NeedLeaderElection() bool { return false }
 
 // Start gathers the parts and adds the controllers.
@@ -67,7 +67,7 @@ func (c starter) Start(ctx context.Context) error {
 	return c.addControllers(ctx, kit, backend)
 }
 
-// kit is what every controller is made with.
+// kit is what every controller gets.
 func (c starter) kit(backend provider.Backend) (reconcile.Kit, error) {
 	metrics, err := telemetry.NewMetrics(c.metrics, telemetry.LabelsOf(backend.Provider.Describe()))
 	if err != nil {
@@ -94,11 +94,11 @@ func (c starter) kit(backend provider.Backend) (reconcile.Kit, error) {
 	}, nil
 }
 
-// parallel is how many claims are made at the same time: the API server's limit on our
-// requests is what bounds a burst.
+// parallel is how many claims are created at the same time: in a burst, the API server's limit on
+// our requests is the bottleneck.
 const parallel = 32
 
-// suffixLength is that of the names that the API server makes.
+// suffixLength is the length of the suffixes that the API server generates.
 const suffixLength = 5
 
 // unlimited is a client without a limit on the rate of requests.
@@ -136,7 +136,7 @@ func (c starter) addControllers(ctx context.Context, kit reconcile.Kit, backend 
 	return nil
 }
 
-// controllers are all that run: in shadow mode those that change nothing.
+// controllers are all controllers of the process: in shadow mode only those that change nothing.
 func (c starter) controllers(parts assembly.Parts, backend provider.Backend) []reconcile.Controller {
 	list, own := assembly.Controllers, backend.Controllers
 	if c.settings.Shadow() {

@@ -32,8 +32,9 @@ type listeners struct {
 	token     string
 }
 
-// listen takes the ports. Inside a cluster the kubelet and Prometheus come from outside the pod,
-// so every interface is served; elsewhere nothing beyond this machine is, unless the settings say so.
+// listen takes the ports. Inside a cluster the kubelet and Prometheus connect from outside the pod,
+// so every interface is served; elsewhere only this machine can connect, unless the settings say
+// otherwise.
 func listen(s settings.Settings, inCluster bool) (listeners, error) {
 	address := s.ListenAddress
 	if address == "" && !inCluster {
@@ -62,7 +63,7 @@ func take(what, flag, address string, port int) (net.Listener, error) {
 	return listener, nil
 }
 
-// close gives the ports back. A server that ran has closed its listener already; that is no error.
+// close releases the ports. A server that ran has closed its listener already; that is no error.
 func (l listeners) close() {
 	_ = l.metrics.Close()
 	_ = l.probes.Close()
@@ -104,7 +105,7 @@ func (p *Process) serve(m ctrl.Manager, registry prometheus.Gatherer, s settings
 }
 
 // metricsHandler serves /metrics, the journal to this machine alone, in shadow mode the report, and profiles only
-// where they were asked for: they show memory.
+// if the settings ask for them: they show memory.
 func metricsHandler(gatherer prometheus.Gatherer, s settings.Settings, record *journal.Journal, compared *shadow.Record) http.Handler {
 	mux := http.NewServeMux()
 	if record != nil {
@@ -115,7 +116,7 @@ func metricsHandler(gatherer prometheus.Gatherer, s settings.Settings, record *j
 	if s.Shadow() {
 		mux.HandleFunc("GET /shadow", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(compared.Report()) // the caller has gone, which is all that can go wrong
+			_ = json.NewEncoder(w).Encode(compared.Report()) // the only possible error is that the caller has disconnected
 		})
 	}
 	if s.EnableProfiling {

@@ -9,12 +9,12 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// tidy gives memory back to the system after a burst. A burst makes much garbage, and the Go runtime keeps
-// the memory: it collects once the heap has grown by a share of what is in use, which takes minutes in a
-// quiet process. So a quiet process collects earlier. A busy process leaves it to the runtime.
+// tidy returns memory to the system after a burst. A burst makes much garbage, and the Go runtime keeps
+// the memory: it collects once the heap has grown by a share of the memory in use, which takes minutes in
+// a quiet process. So a quiet process collects earlier. A busy process leaves it to the runtime.
 type tidy struct {
 	clock     clock.WithTicker
-	allocated func() uint64 // bytes, since the process began
+	allocated func() uint64 // bytes since the process began
 	release   func()
 }
 
@@ -24,18 +24,18 @@ func newTidy(c clock.WithTicker) tidy {
 
 const (
 	tidyPeriod = 30 * time.Second
-	// littleBytes is how much a quiet process allocates in a period at most. A cluster of 500
-	// nodes at rest is at half of it, a burst at ten times as much.
+	// littleBytes is the most that a quiet process allocates in a period. An idle cluster of 500 nodes
+	// takes half of it, a burst ten times as much.
 	littleBytes = 64 << 20
-	// worthBytes is how much garbage is worth to be collected: to do so takes about a tenth of
-	// a second.
+	// worthBytes is the least garbage that is worth a collection, which takes about a tenth of a
+	// second.
 	worthBytes = 16 << 20
 )
 
 // NeedLeaderElection is false: a standby has a heap as well.
 func (t tidy) NeedLeaderElection() bool { return false }
 
-// Start looks now and then until the context ends.
+// Start checks regularly until the context ends.
 func (t tidy) Start(ctx context.Context) error {
 	ticker := t.clock.NewTicker(tidyPeriod)
 	defer ticker.Stop()
@@ -63,7 +63,7 @@ func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return 0 // a Go runtime that counts otherwise: it seems quiet, and collecting never worth it
+		return 0 // the Go runtime has other metrics: the process seems quiet, and collecting never worthwhile
 	}
 	return sample[0].Value.Uint64()
 }

@@ -13,12 +13,12 @@ import (
 )
 
 // collectAt is how much the heap may grow before garbage is collected, in percent. Decisions make
-// much garbage and keep little: less than half of Go's default costs little time and a third of
-// the memory. What is left after a burst is collected by who tidies up (tidy.go).
+// much garbage and keep little: less than half of Go's default costs little time and saves a third
+// of the memory. The garbage that remains after a burst is collected by tidy (tidy.go).
 const collectAt = 40
 
-// Tune sets what the Go runtime and the Kubernetes libraries keep once for the whole process: the
-// soft memory limit and the log. It belongs into main's path and is not for tests.
+// Tune sets process-wide settings of the Go runtime and the Kubernetes libraries once: the soft
+// memory limit and the log. Only main calls it; it is not for tests.
 func Tune(s settings.Settings, log logr.Logger) {
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
@@ -26,7 +26,7 @@ func Tune(s settings.Settings, log logr.Logger) {
 		debug.SetGCPercent(collectAt)
 	}
 	if !s.EnableProfiling {
-		runtime.MemProfileRate = 0 // the samples, which take megabytes, cannot be asked for
+		runtime.MemProfileRate = 0 // the samples, which take megabytes, cannot be requested
 	}
 	if limit, ok := s.SoftMemoryLimit(); ok {
 		debug.SetMemoryLimit(limit)

@@ -16,12 +16,12 @@ import (
 	"tenon/internal/ingest"
 )
 
-// evaluation is one judgement.
+// evaluation is one judgement of the overlays.
 type evaluation struct {
 	overlays []*karpenterv1alpha1.NodeOverlay
 	pools    []*karpenterv1.NodePool // by name
 	classes  map[types.UID]cloud.ClassRef
-	identity string // equal for judgements that say the same
+	identity string // equal for judgements with the same content
 }
 
 func newEvaluation(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) *evaluation {
@@ -57,7 +57,7 @@ func (v *evaluation) knows(pool types.UID, ref cloud.ClassRef) bool {
 func (v *evaluation) apply(words requirement.Vocabulary, ref cloud.ClassRef, base *catalog.Catalog) map[types.UID]*catalog.Catalog {
 	translator := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{Vocabulary: words})
 	abouts := v.abouts(words)
-	first := map[string]int{} // of those that are alike
+	first := map[string]int{} // of pools that are alike
 	asks := map[types.UID]int{}
 	var offers []ingest.PoolOffers
 	for _, p := range v.pools {
@@ -72,7 +72,7 @@ func (v *evaluation) apply(words requirement.Vocabulary, ref cloud.ClassRef, bas
 		}
 		asks[p.UID] = first[face]
 	}
-	made, _ := translator.Overlay(v.overlays, offers) // refusals are the judge's to tell
+	made, _ := translator.Overlay(v.overlays, offers) // the judge reports refused overlays
 	out := make(map[types.UID]*catalog.Catalog, len(asks))
 	for id, i := range asks {
 		out[id] = made[i]
@@ -80,7 +80,7 @@ func (v *evaluation) apply(words requirement.Vocabulary, ref cloud.ClassRef, bas
 	return out
 }
 
-// abouts are what the overlays are about, one by one. What cannot be read is not in use.
+// abouts are the requirements of the overlays, one by one. Unreadable overlays are left out.
 func (v *evaluation) abouts(words requirement.Vocabulary) []requirement.Set {
 	var out []requirement.Set
 	for _, o := range v.overlays {
@@ -95,9 +95,9 @@ func (v *evaluation) abouts(words requirement.Vocabulary) []requirement.Set {
 	return out
 }
 
-// likeness is equal for pools of a class that every overlay treats alike. Of a label that
-// machines do not have only matters whether the overlay wants its value; one that they
-// may have is compared with theirs, and so counts as it is.
+// likeness is equal for pools of a class that every overlay treats alike. Of a label that instance
+// types never have, only matters whether the overlay allows the pool's value; the value of another
+// label is compared with those of the types, and so is used as it is.
 func likeness(words requirement.Vocabulary, abouts []requirement.Set, labels map[string]string) string {
 	var face strings.Builder
 	for _, about := range abouts {

@@ -1,6 +1,6 @@
-// Package market says what a pool can buy: the provider's catalogue, with the NodeOverlays
-// applied that are in use. All code that looks at prices or capacities of a pool asks here,
-// so that a decision, the purchase for it and the judgement of what runs agree.
+// Package market says what a pool can buy: the provider's catalogue, with the active NodeOverlays
+// applied. All code that looks at prices or capacities of a pool asks here, so that a decision, the
+// purchase for it and the judgement of running nodes agree.
 //
 //	provider ──Catalog──▶ ┌────────┐ ──Catalog──▶ decisions, purchases, drift
 //	overlays' controller  │ Market │
@@ -27,7 +27,7 @@ import (
 	"tenon/internal/class"
 )
 
-// Market knows what each pool can buy. All methods may be called by many goroutines.
+// Market knows what each pool can buy. All methods may be called concurrently.
 type Market struct {
 	provider cloud.CatalogReader
 	words    requirement.Vocabulary
@@ -39,8 +39,8 @@ type Market struct {
 	wake       []func()                         // guarded by mu
 }
 
-// classCatalogs holds the catalogues of the pools of one class. They are made from one catalogue
-// of the provider under one evaluation of the overlays; when either changes they are made anew.
+// classCatalogs holds the catalogues of the pools of one class. They are made from one catalogue of
+// the provider under one evaluation of the overlays; when either changes they are made again.
 type classCatalogs struct {
 	base       *catalog.Catalog
 	evaluation *evaluation
@@ -48,7 +48,7 @@ type classCatalogs struct {
 	byPool func() map[types.UID]*catalog.Catalog
 }
 
-// New makes a market. Without overlays it has just what the provider does.
+// New makes a market. Without overlays it has the provider's catalogues unchanged.
 func New(provider cloud.Provider, overlays bool) *Market {
 	return &Market{provider: provider, words: provider.Describe().Vocabulary(), overlaid: overlays, byClass: map[cloud.ClassRef]classCatalogs{}}
 }
@@ -57,13 +57,13 @@ func New(provider cloud.Provider, overlays bool) *Market {
 // moments.
 type Unevaluated struct{ Pool string }
 
-// Error is in the words that users of the API know.
+// Error returns the text that users of the API know.
 func (e *Unevaluated) Error() string {
 	return fmt.Sprintf("nodepool %q is awaiting evaluation", e.Pool)
 }
 
-// Catalog is what the pool can buy. While nothing changes the same pointer is returned, and
-// pools of a class that can buy the same at the same prices share it. It must not be changed.
+// Catalog is what the pool can buy. While nothing changes the same pointer is returned, and pools
+// of a class that can buy the same offerings at the same prices share it. It must not be changed.
 func (m *Market) Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error) {
 	ref := class.Of(pool)
 	base, err := m.provider.Catalog(ctx, ref)
@@ -80,7 +80,7 @@ func (m *Market) Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*cata
 	return on.byPool()[pool.UID], nil
 }
 
-// catalogsOf finds what was made for a class last, if that still holds.
+// catalogsOf finds the last catalogues of a class, if they are still valid.
 func (m *Market) catalogsOf(ref cloud.ClassRef, base *catalog.Catalog) classCatalogs {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,11 +92,11 @@ func (m *Market) catalogsOf(ref cloud.ClassRef, base *catalog.Catalog) classCata
 	return on
 }
 
-// Adopt lets a judgement take effect: the overlays that are in use, and the pools that were judged. Other
-// pools wait for theirs. An unchanged judgement has no effect.
+// Adopt makes a judgement effective: the overlays that are in use, and the pools that were judged. Other
+// pools wait for their judgement. An unchanged judgement has no effect.
 func (m *Market) Adopt(overlays []*karpenterv1alpha1.NodeOverlay, pools []*karpenterv1.NodePool) {
 	for _, wake := range m.adopt(newEvaluation(overlays, pools)) {
-		wake() // outside of the lock: it is not known what it does
+		wake() // outside of the lock: the function may do anything
 	}
 }
 
@@ -111,7 +111,7 @@ func (m *Market) adopt(v *evaluation) []func() {
 	return slices.Clone(m.wake)
 }
 
-// Subscribe has wake called when prices or capacities may have changed because of
+// Subscribe registers wake to be called when prices or capacities may have changed because of
 // overlays. It must return at once.
 func (m *Market) Subscribe(wake func()) {
 	m.mu.Lock()

@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Failures counts, for a pool, the attempts to make a node join that failed in a row.
+// Failures counts, for a pool, the consecutive nodes that failed to join.
 type Failures interface {
 	Failures(pool types.UID) int
 }
 
-// pauses keep pools from buying machines again and again that never join: every one costs
-// a quarter of an hour of its price. Pods go to other pools meanwhile, or wait.
+// pauses keep pools from repeatedly buying instances that never join: each costs a quarter of an
+// hour of its price. Pods go to other pools meanwhile, or wait.
 type pauses struct {
-	failures Failures // nil is none, ever
+	failures Failures // nil means that none ever fail
 	pools    map[types.UID]pause
 }
 
@@ -31,7 +31,7 @@ const (
 	longestPause = 15 * time.Minute
 )
 
-// check is why nothing may be bought for a pool now; nil if that is not so.
+// check says why nothing may be bought for a pool now; nil if it may.
 func (p *pauses) check(pool types.UID, now time.Time) error {
 	if p.failures == nil {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"tenon/internal/world"
 )
 
-// Catalogs knows what a pool's class sells.
+// Catalogs returns the catalogue of a pool's class.
 type Catalogs interface {
 	Catalog(ctx context.Context, pool *karpenterv1.NodePool) (*catalog.Catalog, error)
 }
 
-// Supply is the market as pools see it.
+// Supply is what each pool can buy now.
 type Supply struct {
 	clock  clock.PassiveClock
 	market Catalogs
@@ -26,13 +26,13 @@ type Supply struct {
 	pauses pauses
 }
 
-// NewSupply makes a supply. Failures tells which pools' nodes do not join; nil is none.
+// NewSupply makes a Supply. Failures counts the nodes of pools that do not join; nil means none.
 func NewSupply(clock clock.PassiveClock, market Catalogs, failures Failures) *Supply {
 	return &Supply{clock: clock, market: market, pauses: pauses{failures, map[types.UID]pause{}}}
 }
 
-// Of is what each of the pools can buy. A pool without a catalogue stays in the answer,
-// with the reason.
+// Of returns what each of the pools can buy. A pool without a catalogue stays in the answer, with
+// the reason.
 func (s *Supply) Of(ctx context.Context, pools []*karpenterv1.NodePool) map[string]world.Sale {
 	sales := make(map[string]world.Sale, len(pools))
 	for _, pool := range pools {
@@ -45,7 +45,8 @@ func (s *Supply) Of(ctx context.Context, pools []*karpenterv1.NodePool) map[stri
 	return sales
 }
 
-// Pause is why nothing is bought for a pool now, because its nodes do not join; nil if that is not so.
+// Pause says why nothing is bought for a pool now, because its nodes do not join; nil if it is not
+// paused.
 func (s *Supply) Pause(pool *karpenterv1.NodePool) error {
 	now := s.clock.Now()
 	s.mu.Lock()

@@ -1,11 +1,11 @@
-// Package owner says what made an object. A controller reference is text that the author of
-// the object has written: the right to make a pod is enough to name any ReplicaSet or
-// DaemonSet in it. So a reference is followed only if group, kind, namespace, name and UID
-// agree, and this package is the one place that compares them.
+// Package owner identifies the object that made another. A controller reference is text that the
+// author of the object has written: the right to create a pod is enough to name any ReplicaSet or
+// DaemonSet in it. So a reference is followed only if group, kind, namespace, name and UID agree,
+// and this package is the only place that compares them.
 //
 //	owner.Of(pod) == owner.Is("apps/v1", "ReplicaSet", set)
 //
-// The package must not look anything up.
+// The package must not read objects.
 package owner
 
 import (
@@ -16,15 +16,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Ref is an owner. Two that are equal are the same object; the zero value is none.
+// Ref is an owner. Two equal values are the same object; the zero value is none.
 type Ref struct {
 	Group, Kind     string
 	Namespace, Name string
 	UID             types.UID
 }
 
-// Of is the owner that the controller reference of an object names. Versions of a group are
-// views of the same objects, and do not count.
+// Of is the owner that the controller reference of an object names. The version of the group does
+// not count, because versions are views of the same objects.
 func Of(object metav1.Object) Ref {
 	ref := metav1.GetControllerOfNoCopy(object)
 	if ref == nil {
@@ -33,7 +33,7 @@ func Of(object metav1.Object) Ref {
 	return Ref{Group: groupOf(ref.APIVersion), Kind: ref.Kind, Namespace: namespaceOf(object), Name: ref.Name, UID: ref.UID}
 }
 
-// Is is the reference that objects have which an object of this version and kind has made.
+// Is is the reference in objects that were made by this object of this version and kind.
 func Is(apiVersion, kind string, object metav1.Object) Ref {
 	return Ref{Group: groupOf(apiVersion), Kind: kind, Namespace: namespaceOf(object), Name: object.GetName(), UID: object.GetUID()}
 }
@@ -65,12 +65,12 @@ func groupOf(apiVersion string) string {
 	return group
 }
 
-// namespaceOf is where kubectl would put an object that does not say.
+// namespaceOf is the namespace into which kubectl would put an object that names none.
 func namespaceOf(o metav1.Object) string { return cmp.Or(o.GetNamespace(), metav1.NamespaceDefault) }
 
-// Workload returns what a pod belongs to, as Kind/name, and whether nodes run such pods of their own: pods of
-// DaemonSets and those of a kubelet. For a ReplicaSet that a Deployment has made it is the Deployment, as far
-// as the names say so. It is for people to read, and is not compared.
+// Workload returns the workload of a pod, as Kind/name, and whether every node has its own such pods: pods of
+// DaemonSets and those of a kubelet. For a ReplicaSet of a Deployment it is the Deployment, if the names show
+// that. It is for people to read, and is not compared.
 func Workload(pod metav1.Object) (name string, daemon bool) {
 	ref := Of(pod)
 	if ref.None() {

@@ -11,9 +11,9 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// ConfigMap writes a ConfigMap that no other program should write: change gets the one that is there, or an empty one if
-// none is, and says what it has to be. No cache has ConfigMaps, so it reads the API server itself. If another writer
-// comes in between, its conflict or that the object exists is the error, and the caller tries again later.
+// ConfigMap writes a ConfigMap that no other program should write: change gets the present one, or an empty one if there
+// is none, and returns the new one. No cache has ConfigMaps, so it reads the API server itself. If another writer
+// interferes, the error is a conflict or that the object exists, and the caller tries again later.
 func ConfigMap(ctx context.Context, kit reconcile.Kit, key client.ObjectKey, change func(*corev1.ConfigMap) error) error {
 	stored := &corev1.ConfigMap{}
 	err := kit.Uncached(reconcile.Unwatched).Get(ctx, key, stored)

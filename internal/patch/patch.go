@@ -1,15 +1,15 @@
-// Package patch is how controllers change objects: each function writes what differs between an object
-// as it was looked at and as it should be, and has its policy for conflicts.
+// Package patch is how controllers change objects: each function writes the difference between an
+// object as it was read and as it should be, and has its policy for conflicts.
 //
 //	Status, Fields, Values   the controller looks again soon, or is done if the object is gone
 //	Retry, Current           the write is tried again on the object as the API server has it
 //	IfUnchanged, Merge       the caller decides what a conflict means; see Outdated
 //	ConfigMap                the only writer of an object that no cache has
-//	Delete                   the object goes if it is still the same; package removal deletes claims
+//	Delete                   the object is deleted if it is still the same; package removal deletes claims
 //	                         that have to be counted
 //
-// The lists in a status are replaced as a whole, so writes of them carry the version that
-// was looked at: a late writer would otherwise undo what others have added.
+// The lists in a status are replaced as a whole, so writes of them carry the version that was read:
+// a late writer would otherwise undo what others have added.
 //
 // It must not decide what to write.
 package patch
@@ -26,16 +26,16 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// afterConflict is when to look again after another writer was faster. The cache that was
-// behind wakes the controller before that when it has caught up.
+// afterConflict is when to look again after another writer was faster. A stale cache wakes the
+// controller earlier, once it has caught up.
 const afterConflict = time.Second
 
-// Outdated reports that a write was for an object that has changed meanwhile, or is gone: what was
-// decided about it holds no more.
+// Outdated reports that a write failed because its object has changed, or is gone: the decision
+// about it no longer holds.
 func Outdated(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 
-// LookAgain is what a controller does about an object that has changed meanwhile, or is gone: it looks
-// again soon. Other errors stay.
+// LookAgain is the reaction of a controller to an object that has changed, or is gone: it looks again
+// soon. It returns other errors.
 func LookAgain(err error) (reconcile.Result, error) {
 	if Outdated(err) {
 		return reconcile.In(afterConflict), nil
@@ -43,9 +43,8 @@ func LookAgain(err error) (reconcile.Result, error) {
 	return reconcile.Never, err
 }
 
-// Status writes the status of after, as far as it differs from before. An object that has
-// changed meanwhile is looked at again soon, and one that is gone is left alone; only
-// other troubles are errors.
+// Status writes the differences of the status. If the object has changed meanwhile, the controller
+// looks again soon; if it is gone, nothing happens; only other failures are errors.
 func Status(ctx context.Context, kit reconcile.Kit, before, after client.Object) (reconcile.Result, error) {
 	if equality.Semantic.DeepEqual(before, after) {
 		return reconcile.Never, nil
@@ -53,8 +52,8 @@ func Status(ctx context.Context, kit reconcile.Kit, before, after client.Object)
 	return Settled(after, StatusIfUnchanged(ctx, kit, before, after))
 }
 
-// Fields writes what differs beside the status. Maps are merged key by key, so that no
-// version has to match for labels, annotations and single values.
+// Fields writes the differences outside the status. Maps are merged key by key, so that no version
+// has to match for labels, annotations and single values.
 func Fields(ctx context.Context, kit reconcile.Kit, before, after client.Object) (reconcile.Result, error) {
 	if equality.Semantic.DeepEqual(before, after) {
 		return reconcile.Never, nil
@@ -70,8 +69,9 @@ func Values(ctx context.Context, kit reconcile.Kit, before, after client.Object)
 	return Settled(after, kit.Client.Status().Patch(ctx, after, client.MergeFrom(before)))
 }
 
-// IfUnchanged writes what differs beside the status, unless the object has changed since it was as
-// before: then it returns the API server's conflict. Afterwards, after is what the API server has.
+// IfUnchanged writes the differences outside the status, unless the object is no longer as before:
+// then it returns the API server's conflict. Afterwards, after is the object as the API server has
+// it.
 func IfUnchanged(ctx context.Context, kit reconcile.Kit, before, after client.Object) error {
 	return kit.Client.Patch(ctx, after, lock(before))
 }
@@ -81,13 +81,14 @@ func StatusIfUnchanged(ctx context.Context, kit reconcile.Kit, before, after cli
 	return kit.Client.Status().Patch(ctx, after, lock(before))
 }
 
-// Merge writes single values and the keys of maps that differ beside the status, beside what others write.
+// Merge writes single values and the keys of maps that differ outside the status, and keeps the changes of
+// other writers.
 func Merge(ctx context.Context, kit reconcile.Kit, before, after client.Object) error {
 	return kit.Client.Patch(ctx, after, client.MergeFrom(before))
 }
 
-// Settled is what follows from an attempt to write: after a conflict the object is looked at again
-// soon, and one that is gone is left alone.
+// Settled is the result of a write: after a conflict the controller looks again soon, and a missing
+// object is ignored.
 func Settled(object client.Object, err error) (reconcile.Result, error) {
 	switch {
 	case err == nil, apierrors.IsNotFound(err):

@@ -11,13 +11,13 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// attempts is how often a write is tried that others overtake.
+// attempts is how often a conflicting write is tried.
 const attempts = 5
 
-// Retry has an object written that others write all the time: first as it was seen, and after
-// each conflict as the API server has it now. Write returns the error of the API server as it is,
-// or wrapped. An object that is gone, or that another of its name has replaced, is the error
-// NotFound; conflicts that do not end are the last of them.
+// Retry writes an object that others write all the time: first as it was seen, and after each
+// conflict as the API server has it now. Write returns the error of the API server as it is, or
+// wrapped. If the object is gone, or another of its name has replaced it, the error is NotFound;
+// after too many conflicts it is the last of them.
 func Retry[T any, P interface {
 	*T
 	client.Object
@@ -38,13 +38,14 @@ func Retry[T any, P interface {
 	}
 }
 
-// Gone is the error of a write on an object that is not there any more, or not as what it was.
+// Gone is the error of a write on an object that no longer exists, or no longer meets the writer's
+// condition.
 func Gone(object client.Object) error {
 	return fmt.Errorf("read %T %s: %w", object, object.GetName(), apierrors.NewNotFound(schema.GroupResource{}, object.GetName()))
 }
 
-// Current is Retry on the object of a name as the API server has it, for writes that follow one another
-// faster than a cache. An object that is not there is left alone.
+// Current is Retry on the object of a name as the API server has it, for successive writes that are
+// faster than a cache. A missing object is ignored.
 func Current[T any, P interface {
 	*T
 	client.Object
