@@ -12,7 +12,7 @@ type entry struct {
 	// seed. Number makes the order total.
 	tie    uint64
 	number uint64
-	// what it is, for the log.
+	// what describes the event in the log.
 	what string
 	do   func()
 	// ready reports whether it may happen now; nil means always.

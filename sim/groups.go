@@ -20,7 +20,7 @@ import (
 	"tenon/sim/store"
 )
 
-// groups are those of the cloud beside its machines, with others that write their sizes, and shortages.
+// groups are the cloud's groups of instances, with other writers of their sizes, and shortages.
 type groups struct {
 	*memory.Groups
 	sim  *Sim
@@ -38,14 +38,15 @@ const (
 	ruleGroupRests  = "at rest a group has a node for each instance"
 )
 
-// Groups acts this often, a machine of one boots this long, and its Node is deleted this long after it ended.
+// Groups act this often, their machines boot this long, and a Node is deleted this long after its machine
+// ended.
 const (
 	groupTick  = 5 * time.Second
 	groupBoot  = 40 * time.Second
 	groupClear = time.Minute
 )
 
-// newGroups are two groups, one of which keeps a machine.
+// newGroups makes two groups, one of which keeps a machine.
 func newGroups(s *Sim, parts *cluster.Cluster) *groups {
 	g := &groups{sim: s, dice: rand.New(rand.NewPCG(s.options.Seed, 8)), next: map[string]*cloud.GroupTemplate{}, join: parts.Launch, end: parts.Terminate}
 	zone := memory.Zones()[0]
@@ -94,7 +95,7 @@ func (g *groups) soon() time.Duration {
 	return time.Minute + time.Duration(g.dice.ExpFloat64()*float64(8*time.Minute))
 }
 
-// act has the cloud bring groups to their sizes.
+// act makes the cloud bring groups to their sizes.
 func (g *groups) act() {
 	_, err := g.Groups.Groups(context.Background())
 	g.sim.must(err)
@@ -109,7 +110,7 @@ func (g *groups) launched(group string, i cloud.GroupInstance) {
 	})
 }
 
-// stopped ends the machine. Where there is still a Node that does not leave by itself, the cloud's own controller deletes it.
+// stopped ends the machine. If a Node remains that is not being deleted, the cloud's own controller deletes it.
 func (g *groups) stopped(_ string, i cloud.GroupInstance) {
 	g.end(i.ProviderID)
 	g.sim.outside(g.sim.Clock.Now().Add(groupClear), "a node without an instance is deleted", func() {
@@ -128,7 +129,7 @@ func (g *groups) nodeOf(providerID string) *corev1.Node {
 	return nil
 }
 
-// handOver lets Tenon change the groups, once it shows them.
+// handOver lets Tenon change the groups, once their objects exist.
 func (g *groups) handOver() {
 	left := len(g.Groups.List())
 	for _, o := range store.All[*tenonv1alpha1.NodeGroup](g.sim.Store) {
@@ -142,7 +143,7 @@ func (g *groups) handOver() {
 			if g.sim.options.Seed%2 == 0 { // by the rules of Cluster Autoscaler
 				given.Spec.Mode, given.Spec.Disruption = tenonv1alpha1.ModeCAS, nil
 			}
-			_ = g.sim.Store.Update(context.Background(), given) // it is tried again
+			_ = g.sim.Store.Update(context.Background(), given) // a failed write is repeated
 			left++
 		}
 	}
@@ -151,7 +152,7 @@ func (g *groups) handOver() {
 	}
 }
 
-// meddle is another writer, or a shortage that begins or ends.
+// meddle changes a group like another writer, or begins or ends a shortage.
 func (g *groups) meddle() {
 	list := g.Groups.List()
 	each := &list[g.dice.IntN(len(list))]
@@ -188,7 +189,7 @@ func (g *groups) broken(rule, what string) {
 	g.sim.violated(invariant.Violation{At: g.sim.Clock.Now(), Rule: rule, What: what})
 }
 
-// groupClient is what one process sees of the groups: calls may fail, before their effect or after it, and the process may end.
+// groupClient is one process's client of the groups: calls may fail, before their effect or after it, and the process may end.
 type groupClient struct {
 	*groups
 	of *process
@@ -250,14 +251,15 @@ func (c groupClient) fails(what, to string) bool {
 	return c.of.faulty && !c.sim.calm && c.sim.happens(rate, what, to)
 }
 
-// late is how old a decision may be when it is carried out, while pods come and go, and mayGo how many pods may have gone.
+// late is the maximum age of a decision that is carried out while pods come and go, and mayGo how many pods may have gone
+// meanwhile.
 const (
 	late  = time.Minute
 	mayGo = 3
 )
 
-// resized checks a size that was written: it is within the bounds, and not more was added than pods wait for nodes, or
-// waited a moment ago.
+// resized checks a new size: it must be within the bounds, and at most as many instances may be added as pods are
+// pending, or were a moment ago.
 func (c groupClient) resized(name string, from, to int64) {
 	c.bounds(name)
 	waiting := int64(0)
@@ -271,7 +273,7 @@ func (c groupClient) resized(name string, from, to int64) {
 	}
 }
 
-// evicting are the pods of nodes that leave, for which a decision may buy before they are evicted.
+// evicting counts the pods of leaving nodes, for which a decision may buy before they are evicted.
 func (c groupClient) evicting() int64 {
 	leaving, n := map[string]bool{}, int64(0)
 	for _, node := range store.All[*corev1.Node](c.sim.Store) {

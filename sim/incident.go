@@ -20,7 +20,7 @@ type incident struct {
 	rests bool
 }
 
-// schedule begins what happens every so often.
+// schedule begins the repeated incidents.
 func (s *Sim) schedule() {
 	f := &s.options.Faults
 	without := func(strike func()) func(*rand.Rand) { return func(*rand.Rand) { strike() } }

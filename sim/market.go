@@ -40,7 +40,7 @@ func (s *Sim) shorten(dice *rand.Rand) {
 	})
 }
 
-// offers are those of the catalogue that are asked for. Reservations have an end anyway.
+// offers are the matching offers of the catalogue, without reservations, which end anyway.
 func (s *Sim) offers(asked func(*catalog.Type, *catalog.Offering) bool) []cloud.Offer {
 	var out []cloud.Offer
 	for i := range s.catalog.Types {

@@ -14,7 +14,7 @@ import (
 	"tenon/sim/store"
 )
 
-// pricesOf a catalogue, by offering.
+// pricesOf returns the prices of a catalogue, by offering.
 func pricesOf(c *catalog.Catalog) map[cloud.Offer]model.Money {
 	prices := map[cloud.Offer]model.Money{}
 	for i := range c.Types {
@@ -26,7 +26,7 @@ func pricesOf(c *catalog.Catalog) map[cloud.Offer]model.Money {
 	return prices
 }
 
-// meter measures what a run costs, and passes on calls about machines.
+// meter measures the cost of a run, and passes on calls about machines.
 type meter struct {
 	sim      *Sim
 	next     memory.Launcher
@@ -39,7 +39,7 @@ type meter struct {
 	pending  float64 // pod seconds
 	most     int
 	reviving bool
-	lifetime func(providerID string) (time.Duration, bool) // of a machine, until it dies by itself
+	lifetime func(providerID string) (time.Duration, bool) // how long a machine lives until it dies by itself
 }
 
 // paid is what a machine costs at the moment.
@@ -49,7 +49,7 @@ type paid struct {
 	dies  time.Time // by itself; zero is never
 }
 
-// reprice changes what an offering costs from now on, for running machines too.
+// reprice changes the price of an offering from now on, for running machines too.
 func (m *meter) reprice(o cloud.Offer, price model.Money) {
 	m.prices[o] = price
 	for id, p := range m.running { // a sum, in any order
@@ -102,7 +102,7 @@ func (m *meter) advance(to time.Time) {
 	}
 }
 
-// hear counts pods that wait.
+// hear counts pending pods.
 func (m *meter) hear(c store.Change) {
 	if old, is := c.Old.(*corev1.Pod); is && c.Old != nil && waits(old) {
 		m.waiting--

@@ -40,17 +40,17 @@ type Options struct {
 	Product Build
 	// Effort is how many steps the product spends on a decision; zero means no limit.
 	Effort int64
-	// Pause is the least time between two evaluations of the fleet; zero is the product's own.
-	// Where the clock stands still while something runs, they would not be as rare as on a
-	// machine that has other things to do.
+	// Pause is the minimum time between two evaluations of the fleet; zero means the product's own.
+	// Because the clock stands still while code runs, evaluations would be more frequent than on a
+	// machine with other work.
 	Pause time.Duration
 	// Arguments are the product's flags.
 	Arguments []string
 	// Gauges also runs the controllers that only measure.
 	Gauges bool
-	// Pods is about how many run by day; with zero the caller fills the cluster.
+	// Pods is roughly how many pods run by day; with zero the caller fills the cluster.
 	Pods int
-	// Limit is how many cores the users' pool may have; zero means enough. OnDemand makes it buy no spot
+	// Limit is the limit of the users' pool in cores; zero means enough. OnDemand makes it buy no spot
 	// machines, so that more can be saved.
 	Limit    int
 	OnDemand bool
@@ -60,11 +60,12 @@ type Options struct {
 	Buffers bool
 	// Groups gives the cloud groups of instances beside its machines, and opens the product's feature gate.
 	Groups bool
-	// Catalog is what the cloud sells, nil is memory.Sample; Words are what its labels need.
+	// Catalog is the cloud's catalogue, nil means memory.Sample; Words are the words that its labels
+	// need.
 	Catalog *catalog.Catalog
 	Words   requirement.Words
-	// Boot and Stop are how long a machine takes to start and to end: half a minute and twenty seconds
-	// with zero.
+	// Boot and Stop are how long a machine takes to start and to end; zero means half a minute and
+	// twenty seconds.
 	Boot, Stop time.Duration
 	// Only are the numbers of the mishaps that happen; nil means all.
 	Only Numbers
@@ -110,16 +111,16 @@ type Sim struct {
 	calm      bool
 	begun     time.Time
 	meter     meter
-	minute    time.Time // when the minute began in which steps are counted
+	minute    time.Time // the beginning of the minute in which steps are counted
 	inMinute  int
 	restless  bool
 	catalog   *catalog.Catalog
 	baseline  *baseline
-	alone     model.Money     // what the baseline has cost
+	alone     model.Money     // the cost of the baseline
 	announced int             // messages of the cloud
 	meddled   map[string]bool // claims and nodes without the finalizers that they had
 	undos     []func()        // what users take back in the end
-	groups    *groups         // nil without
+	groups    *groups         // nil without groups
 }
 
 // birthday is the beginning of every run: a Monday at midnight.
@@ -312,7 +313,7 @@ func (s *Sim) survive(e *entry) {
 // memorable is the largest number of steps for which events are kept: a week has millions.
 const memorable = 10_000
 
-// follow sees to what every step may leave behind.
+// follow handles what every step may leave behind.
 func (s *Sim) follow() {
 	if at, due := s.Cloud.Next(); due && (s.settling.IsZero() || at.Before(s.settling)) {
 		s.settling = at

@@ -8,27 +8,28 @@ import (
 
 // Budgets say how many nodes of a pool may be disrupted at the same time.
 type Budgets struct {
-	// Nodes is how many nodes the budgets are about, and Disrupting how many of them are going or not ready.
+	// Nodes is how many nodes the budgets are about, and Disrupting how many of them are leaving or not
+	// ready.
 	Nodes      int `json:"nodes"`
 	Disrupting int `json:"disrupting"`
 	// Allowed is the smallest allowance of the active budgets for each reason.
 	Allowed []Allowance `json:"allowed"`
 	Lines   []Budget    `json:"lines"`
-	// Turns is when a budget next begins or ceases to count; zero if there is no such time.
+	// Turns is when a budget next becomes active or inactive; zero if it never does.
 	Turns time.Time `json:"turns,omitzero"`
 }
 
 // Allowance is how many nodes may be disrupted at the same time for a reason.
 type Allowance struct {
 	Reason string `json:"reason"`
-	// Nodes is Unbounded if no budget counts.
+	// Nodes is Unbounded if no budget is active.
 	Nodes int `json:"nodes"`
 }
 
-// Unbounded is the allowance of a budget that does not count now.
+// Unbounded is the allowance if no active budget limits it.
 const Unbounded = -1
 
-// Budget is one line of a pool's budgets.
+// Budget is one of a pool's budgets.
 type Budget struct {
 	Nodes    string   `json:"nodes"`
 	Reasons  []string `json:"reasons"` // empty: all
@@ -42,7 +43,7 @@ type Budget struct {
 
 var reasons = []karpenterv1.DisruptionReason{karpenterv1.DisruptionEmpty, karpenterv1.DisruptionDrifted, karpenterv1.DisruptionUnderutilized}
 
-// Budgets evaluates the budgets of a pool or group at a time; nil if it has none of its own.
+// Budgets evaluates the budgets of a pool or group at a time; nil if it has no budgets of its own.
 func (p *Pool) Budgets(now time.Time) *Budgets {
 	if p.disruption == nil {
 		return nil
@@ -50,8 +51,8 @@ func (p *Pool) Budgets(now time.Time) *Budgets {
 	return budgetsOf(p.disruption, p.Nodes, now)
 }
 
-// budgetsOf evaluates budgets for the nodes of a pool. As for the controller, nodes count that are initialized and whose
-// instance is not going yet.
+// budgetsOf evaluates budgets for the nodes of a pool. As in the controller, a node counts if it is initialized and its
+// instance is not being terminated.
 func budgetsOf(d *karpenterv1.Disruption, nodes []*Node, now time.Time) *Budgets {
 	out := &Budgets{Allowed: []Allowance{}, Lines: []Budget{}}
 	for _, n := range nodes {

@@ -16,18 +16,17 @@ import (
 	"tenon/core/order"
 )
 
-// Details are what is shown of one object beside its figures in the fleet: what it asks for, and what controllers
-// say of it.
+// Details are what is shown of one object beside its figures in the fleet: its spec, and its status.
 type Details struct {
 	Kind    string    `json:"kind"`
 	Name    string    `json:"name"`
 	Created time.Time `json:"created,omitzero"`
-	// Leaves is since when the object is being deleted.
+	// Leaves is when the deletion of the object began.
 	Leaves   time.Time `json:"leaves,omitzero"`
 	Sections []Section `json:"sections"`
 	// Conditions are in the order in which they last changed, the newest first.
 	Conditions []Condition `json:"conditions"`
-	// Budgets are those of a pool or group; nil of other kinds.
+	// Budgets are the budgets of a pool or group; nil for other kinds.
 	Budgets *Budgets `json:"budgets,omitempty"`
 }
 
@@ -37,13 +36,13 @@ type Section struct {
 	Facts []Fact `json:"facts"`
 }
 
-// Fact is a value with its name.
+// Fact is a named value.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Condition is what a controller says of an object.
+// Condition is a condition of an object.
 type Condition struct {
 	// Of is the kind of object: a node's conditions are shown with those of its claim.
 	Of      string    `json:"of"`
@@ -180,7 +179,7 @@ func detailsOfClaim(o *karpenterv1.NodeClaim) *Details {
 	return describe("NodeClaim", o, o.Status.Conditions, section("Claim", pairs...), annotationsOf(o))
 }
 
-// duration formats how long something takes; empty if nothing is said.
+// duration formats a duration; empty if there is none.
 func duration(d karpenterv1.NillableDuration) string {
 	switch {
 	case d.Duration != nil:
@@ -203,8 +202,8 @@ func plain(d time.Duration) string {
 	return text
 }
 
-// Details returns what is to be shown of an object at a time, and false if there is no such object. A node's details
-// include those of its claim; a claim can be asked for as a node by its name.
+// Details returns what is shown of an object at a time, and false if there is no such object. A node's details
+// include those of its claim; a claim can be requested as a node by its name.
 func (s *State) Details(kind, name string, now time.Time) (Details, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,7 +254,7 @@ func (s *State) nodeDetails(name string) (Details, bool) {
 	return d, true
 }
 
-// finish sorts the conditions, and leaves no list undefined.
+// finish sorts the conditions, and makes nil lists empty.
 func (d *Details) finish() {
 	d.Conditions = append([]Condition{}, d.Conditions...)
 	slices.SortFunc(d.Conditions, compareConditions)

@@ -128,7 +128,8 @@ func Sum(nodes []*Node) Total {
 	return t
 }
 
-// grouped returns all pools, including those without nodes, and the groups that only their nodes reveal.
+// grouped returns all pools, including those without nodes, and groups that are known only from their
+// nodes.
 func (s *State) grouped(nodes []*Node) []*Pool {
 	groups := map[string]*Pool{}
 	for _, known := range []map[string]*Pool{s.pools, s.groups} {
@@ -177,7 +178,7 @@ func (s *State) pending() []*Pod {
 	return out
 }
 
-// Where returns the fleet with only the nodes that pass a test. Pending pods stay.
+// Where returns the fleet with only the nodes that satisfy a test. Pending pods stay.
 func (f *Fleet) Where(in func(*Node) bool) *Fleet {
 	out := *f
 	out.Nodes, out.Total, out.Pools = nil, Total{}, nil

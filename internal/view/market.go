@@ -11,9 +11,10 @@ import (
 	"tenon/core/requirement"
 )
 
-// Market is what the controller publishes: what is sold, at which price, and what is out of stock.
+// Market is the controller's published market: its offerings, their prices, and what is out of
+// stock.
 type Market struct {
-	// At is when it was published; zero if nothing was.
+	// At is when it was published; zero if it was not.
 	At    time.Time
 	Types []MarketType // by name
 }
@@ -26,18 +27,18 @@ type MarketType struct {
 	Offers   []MarketOffer // by zone and capacity type
 }
 
-// MarketOffer is how a type is sold in a zone.
+// MarketOffer is the offering of a type in a zone.
 type MarketOffer struct {
 	Zone, CapacityType string
 	Price              model.Money
-	// Stock says that it can be had for some class. Otherwise Since is since when it cannot, and Until when it is tried
-	// again, as far as that is known.
+	// Stock says that some class can buy it. Otherwise Since says since when none can, and Until when it is tried
+	// again, if that is known.
 	Stock        bool
 	Since, Until time.Time
 }
 
-// Market returns what was published. Where classes differ, an offer has the lowest price, and is in stock if it is for one
-// of them. Reservations are no part of it.
+// Market returns the published market. If classes differ, an offer has the lowest price, and is in stock if one of them
+// can buy it. Reservations are left out.
 func (s *State) Market() Market {
 	s.mu.Lock()
 	at, catalogs := s.published, s.catalogs

@@ -22,7 +22,7 @@ import (
 	"tenon/internal/savings"
 )
 
-// labelled sets the fields that labels determine.
+// labelled sets the fields that follow from labels.
 func (n *Node) labelled(labels map[string]string) {
 	n.Labels = maps.Clone(labels)
 	n.Pool, n.PoolKind = groupOf(labels)
@@ -63,7 +63,7 @@ func nodeOf(o *corev1.Node) *Node {
 // instanceOf returns the last part of a provider ID: aws:///us-west-2a/i-0123.
 func instanceOf(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
-// claimOf returns a node as its claim describes it; the name is empty until a node has joined.
+// claimOf returns a node as its claim describes it; the name is empty until the node has joined.
 func claimOf(o *karpenterv1.NodeClaim) *Node {
 	n := &Node{Name: o.Status.NodeName, Claim: o.Name, Instance: instanceOf(o.Status.ProviderID), Created: o.CreationTimestamp.Time, Phase: Launching, Since: o.CreationTimestamp.Time}
 	n.labelled(o.Labels)
@@ -104,7 +104,7 @@ func find(conditions []metav1.Condition, kind string) *metav1.Condition {
 	return nil
 }
 
-// join returns a node with what its claim knows better: how far it has come, and what will become of it.
+// join returns a node with the facts that its claim knows better: its progress, and its prospects.
 func join(node, claim *Node) *Node {
 	switch {
 	case node == nil:
@@ -148,7 +148,7 @@ func podOf(o *corev1.Pod) *Pod {
 	return p
 }
 
-// waits returns the reason that the pod itself gives for having no node.
+// waits returns the pod's own reason for having no node.
 func waits(o *corev1.Pod) (why, teller string) {
 	if o.Spec.NodeName != "" {
 		return "", ""

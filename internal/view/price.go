@@ -8,7 +8,7 @@ import (
 	"tenon/core/model"
 )
 
-// Source says where a price comes from.
+// Source says where a price was found.
 type Source string
 
 // The sources of prices. Unpriced is the zero value: there is no price.
@@ -27,8 +27,8 @@ const PriceLabel = "eks-node-viewer/instance-price"
 // Prices finds the catalogue of a region, or returns nil.
 type Prices func(region string) *catalog.Catalog
 
-// book remembers prices by type, zone and capacity type: those that the controller published, and those of
-// the catalogue, one region after the other as nodes ask.
+// book stores prices by type, zone and capacity type: those that the controller published, and those of
+// the catalogue, which it reads region by region when a node of the region appears.
 type book struct {
 	market  map[offer]model.Money
 	prices  Prices
@@ -56,7 +56,7 @@ func (b *book) region(name string) map[offer]model.Money {
 	return found
 }
 
-// enter adds the prices of a catalogue. Where two differ, the lower one counts.
+// enter adds the prices of a catalogue. If two differ, the lower one counts.
 func enter(found map[offer]model.Money, offers *catalog.Catalog) {
 	for i := range offers.Types {
 		t := &offers.Types[i]
@@ -75,9 +75,9 @@ func enter(found map[offer]model.Money, offers *catalog.Catalog) {
 }
 
 // price returns what a node costs an hour: the price on its label, else the present spot price if it is a spot
-// node, else the price that it was bought for, else the one that the controller published, else the catalogue's.
-// A reservation is paid for at the price without one, whether or not the node uses it. A node that does not
-// say how it is paid for counts as on-demand, as an estimate.
+// node, else the price at its purchase, else the one that the controller published, else the catalogue's. A
+// reservation costs the price without one, whether or not the node uses it. A node of an unknown capacity type
+// counts as on-demand, as an estimate.
 func (b *book) price(n *Node) (model.Money, Source) {
 	if price, err := model.ParsePrice(n.Labels[PriceLabel]); n.Labels[PriceLabel] != "" && err == nil {
 		return price, FromLabel
@@ -134,7 +134,7 @@ func groupOf(labels map[string]string) (name, kind string) {
 	return "", ""
 }
 
-// capacityTypes read how a node is paid for from labels that clouds and tools write.
+// capacityTypes reads a node's capacity type from labels of clouds and tools.
 var capacityTypes = []struct {
 	label string
 	is    map[string]string

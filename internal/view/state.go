@@ -16,14 +16,15 @@ import (
 	"tenon/core/model"
 )
 
-// State follows the objects of a cluster and makes pictures of them. Several goroutines may use it.
+// State follows the objects of a cluster and returns pictures of them. Its methods may be called
+// concurrently.
 type State struct {
 	mu   sync.Mutex
 	book *book
-	// published is when the controller wrote the prices that the book has from it.
+	// published is when the controller published the prices in the book.
 	published time.Time
 	catalogs  []*catalog.Catalog
-	// currency is that of the prices in a region; nil if it is not known.
+	// currency returns the currency of the prices in a region; nil if it is not known.
 	currency func(region string) string
 	revision uint64
 	made     *Fleet // the last picture
@@ -35,13 +36,13 @@ type State struct {
 	groups  map[string]*Pool // of NodeGroups, by the name of the object
 	pods    map[string]*Pod  // by key
 	// at holds the pods of each node; built holds nodes as they were last shown, by key of pair. A change
-	// of the node, its claim or a pod drops the entry.
+	// of the node, its claim or a pod removes the entry.
 	at    map[string]map[string]*Pod
 	built map[string]*Node
-	// told holds what events said about pods, by pod, and log holds the events about nodes.
+	// told holds the events about pods, by pod, and log holds the events about nodes.
 	told map[string]told
 	log  map[string]Notice
-	// details are what the pages of single objects show, by kind and name.
+	// details are the contents of the pages of single objects, by kind and name.
 	details map[string]*Details
 }
 
@@ -57,16 +58,16 @@ func NewState(prices Prices) *State {
 	}
 }
 
-// PricedIn tells the currency of the prices in a region, without a region that of most regions. The clouds' prices in
-// one cluster have one currency.
+// PricedIn sets the function that returns the currency of the prices in a region, or, without a region, that of most
+// regions. All prices in one cluster have one currency.
 func (s *State) PricedIn(currency func(region string) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.currency, s.made = currency, nil
 }
 
-// Publish takes what the controller published at a time: what its node classes sell. Nothing published has a zero
-// time.
+// Publish takes the market that the controller published at a time: the offerings of its node classes. The time
+// is zero if nothing was published.
 func (s *State) Publish(at time.Time, catalogs ...*catalog.Catalog) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +83,7 @@ func (s *State) Publish(at time.Time, catalogs ...*catalog.Catalog) {
 	s.revision++
 }
 
-// Put takes an object that is new or has changed. State does not keep the object.
+// Put takes a new or changed object. State does not keep the object.
 func (s *State) Put(object any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +146,7 @@ func (s *State) Delete(object any) {
 
 func (s *State) know(d *Details) { s.details[d.Kind+"/"+d.Name] = d }
 
-// Revision rises with every change, and so tells whether a picture is out of date.
+// Revision increases with every change, and so shows whether a picture is out of date.
 func (s *State) Revision() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"tenon/core/model"
 )
 
-// Span formats a duration as people say it, to the unit that matters.
+// Span formats a duration in its largest unit, as people say it.
 func Span(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < 2*time.Minute:
@@ -44,7 +44,7 @@ func bytes(value float64) string {
 	return fmt.Sprint(int64(value))
 }
 
-// trimmed formats a number, with one decimal if it is below 100 and not whole.
+// trimmed formats a number, with one decimal if it is below 100 and not an integer.
 func trimmed(f float64) string {
 	if f >= 100 || f == float64(int64(f)) {
 		return fmt.Sprintf("%.0f", f)
@@ -52,7 +52,7 @@ func trimmed(f float64) string {
 	return fmt.Sprintf("%.1f", f)
 }
 
-// Price formats a price with so many decimals and its currency, if that is known: 0.192 USD.
+// Price formats a price with a number of decimals and its currency, if that is known: 0.192 USD.
 func Price(m model.Money, decimals int, currency string) string {
 	text := Decimal(m, decimals)
 	if currency != "" {
@@ -61,7 +61,7 @@ func Price(m model.Money, decimals int, currency string) string {
 	return text
 }
 
-// Decimal formats a price with so many decimals, for places that have the currency elsewhere.
+// Decimal formats a price with a number of decimals, for places that show the currency elsewhere.
 func Decimal(m model.Money, decimals int) string {
 	return strconv.FormatFloat(m.Float(), 'f', decimals, 64)
 }

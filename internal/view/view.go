@@ -1,6 +1,6 @@
-// Package view shows the fleet as people look at it: pools, nodes and pods with their use, their price
-// and their next disruption, and the pending pods with the reason. The terminal viewer and the dashboard
-// both show it.
+// Package view is the fleet as users see it: pools, nodes and pods with their use, their price and their
+// next disruption, and the pending pods with the reason. The terminal viewer and the dashboard both show
+// it.
 //
 // A view is built from the objects of any cluster, with or without Tenon, one at a time as they change;
 // it keeps only what is shown of each object. The package must neither read from a cluster nor draw.
@@ -44,9 +44,9 @@ type Total struct {
 	Price        model.Money
 	// Unpriced counts the nodes that are missing from Price.
 	Unpriced int
-	// Idle is the part of Price that no pod requests, and Overhead the part of daemons.
+	// Idle is the part of Price that no pod requests, and Overhead the part that daemons request.
 	Idle, Overhead model.Money
-	// Blocked counts nodes that must not go, Leaving counts those that are going.
+	// Blocked counts nodes that must not be disrupted, Leaving counts those that are leaving.
 	Blocked, Leaving                int
 	Allocatable, Requested, Daemons model.Resources
 }
@@ -66,15 +66,15 @@ type Pool struct {
 	Object string
 	// Class is the kind and name of the class of a NodePool's nodes.
 	Class string
-	// Limits are the most that the pool may have, by resource, and Has is what counts towards them: what its nodes have
-	// as its controller last counted, in which nodes that are starting are included.
+	// Limits are the pool's limits, by resource, and Has is what counts towards them: the resources of its nodes as its
+	// controller last counted them, including nodes that are starting.
 	Limits []model.Amount
 	Has    model.Resources
-	// Savings are what settled moves of the pool's nodes were expected to save, and what they did.
+	// Savings are the expected and the realised savings of settled moves of the pool's nodes.
 	Savings Savings
 	// Notices are conditions that an operator should look at, such as a limit that the pool has reached.
 	Notices []Notice
-	// disruption says when nodes may be taken away; nil if the pool does not.
+	// disruption says when nodes may be removed; nil if the pool does not say it.
 	disruption *karpenterv1.Disruption
 }
 
@@ -89,7 +89,7 @@ func (p *Pool) Limited(resource string) int64 {
 	return p.Total.Allocatable.Get(resource)
 }
 
-// Savings sum up moves.
+// Savings are the sum over some moves.
 type Savings struct {
 	Moves int64
 	// Predicted and Realised are prices an hour.
@@ -117,7 +117,7 @@ const (
 	Deleting     Phase = "Deleting"
 )
 
-// Verdict says what disruption would do with a node, or what prevents it.
+// Verdict says what disruption would do with a node, or what keeps the node.
 type Verdict struct {
 	// Word is the reason of the condition: Kept, Blocked, Waiting, Empty, …; empty if there is none.
 	Word    string
@@ -140,13 +140,13 @@ type Node struct {
 	// Since is when the phase began, if that is known.
 	Since    time.Time
 	Cordoned bool
-	// Going is the reason why the node is given up; empty if it stays.
+	// Going is the reason why the node is being removed; empty if it stays.
 	Going   string
 	Verdict Verdict
 
 	Price  model.Money
 	Source Source
-	// Idle is the part of the price that no pod requests, and Overhead the part of daemons.
+	// Idle is the part of the price that no pod requests, and Overhead the part that daemons request.
 	Idle, Overhead model.Money
 	// recorded is the price on the claim; empty if it has none.
 	recorded string
@@ -155,7 +155,7 @@ type Node struct {
 	Pods                            []*Pod // by namespace and name
 }
 
-// Leaving reports whether the node is going.
+// Leaving reports whether the node is being removed.
 func (n *Node) Leaving() bool { return n.Phase == Draining || n.Phase == Deleting || n.Going != "" }
 
 // Use returns how much of a resource is requested, as a fraction; 0 if there is none of the resource.
@@ -170,7 +170,7 @@ func Use(requested, allocatable model.Resources, resource string) float64 {
 // Pod holds what is shown of a pod.
 type Pod struct {
 	Namespace, Name string
-	// Owner is the object that made the pod, as Kind/name; for a Deployment's ReplicaSet, the Deployment.
+	// Owner is the owner of the pod, as Kind/name; for a Deployment's ReplicaSet, the Deployment.
 	Owner    string
 	Node     string
 	Phase    string
@@ -183,7 +183,7 @@ type Pod struct {
 	Flags []string
 	// Cost is the pod's part of its node's price.
 	Cost model.Money
-	// Why it has no node, in the words of Source.
+	// Why is the reason why it has no node, in the words of Source.
 	Why, Teller string
 
 	uid string

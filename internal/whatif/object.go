@@ -9,7 +9,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Object names what is to be taken out. Without a namespace it may be in any.
+// Object names an object to remove. Without a namespace it may be in any.
 type Object struct{ Kind, Namespace, Name string }
 
 // String is how users write it.
@@ -26,7 +26,7 @@ type Scale struct {
 	Replicas int
 }
 
-// kinds are those that can be named, by how users write them.
+// kinds are the kinds that can be named, by the names that users write.
 var kinds = map[string]string{
 	"nodepool": "NodePool", "node": "Node", "no": "Node", "nodeclaim": "NodeClaim", "pod": "Pod", "po": "Pod",
 	"deployment": "Deployment", "deploy": "Deployment", "statefulset": "StatefulSet", "sts": "StatefulSet",
@@ -57,7 +57,7 @@ func ParseObject(text string) (Object, error) {
 	return o, nil
 }
 
-// maxReplicas is where a number of replicas ends: a typing error is not to fill the memory.
+// maxReplicas limits the number of replicas, so that a typing error does not exhaust the memory.
 const maxReplicas = 1_000_000
 
 // ParseScale reads KIND/NAME=REPLICAS.
@@ -77,7 +77,7 @@ func ParseScale(text string) (Scale, error) {
 	return Scale{o, replicas}, nil
 }
 
-// without takes an object out, with all that goes with it.
+// without removes an object, with everything that depends on it.
 func (c *attempt) without(o Object) error {
 	s, found := c.out, false
 	switch o.Kind {
@@ -106,7 +106,7 @@ func (c *attempt) without(o Object) error {
 
 func (o Object) in(namespace string) bool { return o.Namespace == "" || o.Namespace == namespace }
 
-// withoutPods takes out a pod, or all pods of a workload.
+// withoutPods removes a pod, or all pods of a workload.
 func (c *attempt) withoutPods(o Object) bool {
 	before := len(c.out.Pods)
 	c.out.Pods = slices.DeleteFunc(c.out.Pods, func(p snapshot.Pod) bool { return c.belongs(&p, o) })

@@ -15,8 +15,8 @@ import (
 	"tenon/internal/ingest"
 )
 
-// scale gives a workload another number of pods: more are like those that it has and want a place;
-// fewer are those that wait first, then the youngest.
+// scale gives a workload another number of pods: additional ones are like the existing ones and
+// pending; pending ones are removed first, then the youngest.
 func (c *attempt) scale(t *Trial, to Scale) error {
 	have, err := c.podsOf(to.Object)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *attempt) scale(t *Trial, to Scale) error {
 	return nil
 }
 
-// podsOf are the places of a workload's pods; those that go last come first.
+// podsOf are the indexes of a workload's pods; those that scaling removes last come first.
 func (c *attempt) podsOf(o Object) ([]int, error) {
 	var have []int
 	spaces := map[string]bool{}
@@ -59,7 +59,7 @@ func (c *attempt) podsOf(o Object) ([]int, error) {
 	return have, nil
 }
 
-// first gives a workload without pods some, by its manifest.
+// first creates pods for a workload without any, from its manifest.
 func (c *attempt) first(t *Trial, to Scale) error {
 	if t.Around != nil {
 		for _, o := range t.Around.Others {
@@ -71,7 +71,7 @@ func (c *attempt) first(t *Trial, to Scale) error {
 	return fmt.Errorf("%s has no pod that others could be like: give its manifest with --with", to.Object)
 }
 
-// replicated is a fresh workload with so many replicas.
+// replicated is the workload without a status, with a number of replicas.
 func replicated(o metav1.Object, replicas int32) metav1.Object {
 	switch o := o.(type) {
 	case *appsv1.Deployment:
@@ -107,8 +107,8 @@ func (c *attempt) drop(pods []int) {
 	c.out.Pods = rest
 }
 
-// ownVolumes is the template of another replica. Where the workload's pods have volumes, the new one
-// gets volumes of its own, which are nowhere yet.
+// ownVolumes is the template of another replica. If the workload's pods have volumes, the new one
+// gets volumes of its own, which have no place yet.
 func (c *attempt) ownVolumes(of snapshot.TemplateIndex, n int) snapshot.TemplateIndex {
 	template := c.out.Templates[of]
 	if len(template.Volumes) == 0 {

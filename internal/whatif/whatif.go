@@ -1,7 +1,7 @@
-// Package whatif changes a copy of a snapshot as a user asks to try: objects are added, replaced or
-// taken out, workloads get other numbers of replicas, spot nodes of a zone are interrupted. A plan for
-// the copy beside one for the original tells what the change would do. The package decides nothing, and
-// never changes the snapshot that it is given.
+// Package whatif changes a copy of a snapshot as a user asks: objects are added, replaced or removed,
+// workloads get other numbers of replicas, spot nodes of a zone are interrupted. A plan for the copy
+// beside one for the original shows the effect of the change. The package decides nothing, and never
+// changes the given snapshot.
 package whatif
 
 import (
@@ -15,30 +15,30 @@ import (
 	"tenon/internal/ingest"
 )
 
-// Trial is what is to be tried. The zero value changes nothing.
+// Trial is a set of changes to try. The zero value changes nothing.
 type Trial struct {
 	// With are objects that are added, or replace those of the same name.
 	With *ingest.Objects
-	// Without are objects that are taken out.
+	// Without are objects to remove.
 	Without []Object
 	Scales  []Scale
-	// Interrupted are zones whose spot nodes are taken away, and sold no more.
+	// Interrupted are zones whose spot nodes are lost, and where spot is no longer sold.
 	Interrupted []string
-	// Around are the objects that those of With may refer to, as far as they are known.
+	// Around are the known objects that those of With may refer to.
 	Around *ingest.Objects
-	// Options are how objects are read. Its catalogue is asked for pools whose node class no pool of the
-	// snapshot has; it may be nil.
+	// Options say how objects are read. Their catalogue is used for pools whose node class no pool of
+	// the snapshot has; it may be nil.
 	Options ingest.Options
 }
 
-// Effect is what a trial did by itself, before any plan.
+// Effect is the immediate effect of a trial, before any plan.
 type Effect struct {
-	// Nodes are gone, by name; Pods is how many of their pods want a place elsewhere.
+	// Nodes are the names of lost nodes; Pods is how many of their pods need a place elsewhere.
 	Nodes []string
 	Pods  int
 }
 
-// Apply makes a snapshot in which the trial is so.
+// Apply makes a snapshot with the changes of the trial.
 func (t *Trial) Apply(s *snapshot.Snapshot) (*snapshot.Snapshot, Effect, error) {
 	c := &attempt{out: copied(s)}
 	for _, o := range t.Without {
@@ -67,7 +67,7 @@ func (t *Trial) Apply(s *snapshot.Snapshot) (*snapshot.Snapshot, Effect, error) 
 	return c.out, c.effect, nil
 }
 
-// copied shares with the original only what is never written.
+// copied shares with the original only data that is never written.
 func copied(s *snapshot.Snapshot) *snapshot.Snapshot {
 	out := *s
 	out.Catalogs = slices.Clone(s.Catalogs)
@@ -80,14 +80,14 @@ func copied(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &out
 }
 
-// attempt is one trial on its way.
+// attempt is one trial in progress.
 type attempt struct {
 	out    *snapshot.Snapshot
 	effect Effect
 }
 
-// lose removes nodes at once, as an interruption does: pods whose controllers make them again want a place,
-// and the others are gone.
+// lose removes nodes at once, as an interruption does: pods whose controllers create them again need a
+// place, and the others are lost.
 func (c *attempt) lose(gone func(*snapshot.Node) bool) (lost int) {
 	names := map[string]bool{}
 	c.out.Nodes = slices.DeleteFunc(c.out.Nodes, func(n snapshot.Node) bool {
@@ -109,7 +109,7 @@ func (c *attempt) lose(gone func(*snapshot.Node) bool) (lost int) {
 	return len(names)
 }
 
-// anew is a copy of a pod that wants a place.
+// anew is a pending copy of a pod.
 func anew(p *snapshot.Pod, name string) snapshot.Pod {
 	refused := p.Refused
 	if len(refused) == 0 {
@@ -121,7 +121,7 @@ func anew(p *snapshot.Pod, name string) snapshot.Pod {
 	}
 }
 
-// interrupt takes the spot nodes of a zone away, and what replaces them must not be spot of that zone.
+// interrupt removes the spot nodes of a zone; their replacements must not be spot in that zone.
 func (c *attempt) interrupt(zone string) error {
 	sold := false
 	for i := range c.out.Catalogs {
@@ -143,16 +143,16 @@ func (c *attempt) interrupt(zone string) error {
 	return nil
 }
 
-// Anew is the snapshot in which the nodes of pools are gone and their pods want places: a plan for it
-// tells what a fleet for the same pods would cost that is bought at once.
+// Anew is the snapshot without the nodes of pools, in which their pods need places: a plan for it
+// shows the cost of a fleet for the same pods that is bought at once.
 func Anew(s *snapshot.Snapshot) *snapshot.Snapshot {
 	c := &attempt{out: copied(s)}
 	c.lose(func(n *snapshot.Node) bool { return n.Pool != "" })
 	return c.out
 }
 
-// AnewPool is the snapshot in which the nodes of one pool are gone and their pods want places, beside those that wait
-// already. All other nodes stay, and take pods for which they have room.
+// AnewPool is the snapshot without the nodes of one pool, in which their pods need places, beside the pending pods.
+// All other nodes stay, and take pods for which they have room.
 func AnewPool(s *snapshot.Snapshot, pool string) *snapshot.Snapshot {
 	c := &attempt{out: copied(s)}
 	c.lose(func(n *snapshot.Node) bool { return n.Pool == pool })

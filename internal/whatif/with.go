@@ -19,7 +19,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// with adds or replaces pools, workloads, pods and DaemonSets. They are read as manifests are.
+// with adds or replaces pools, workloads, pods and DaemonSets. They are read like manifests.
 func (c *attempt) with(t *Trial, given *ingest.Objects) error {
 	if err := refuse(given); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (c *attempt) with(t *Trial, given *ingest.Objects) error {
 	return nil
 }
 
-// refuse says which objects cannot be tried.
+// refuse names the objects that cannot be tried.
 func refuse(given *ingest.Objects) error {
 	kind, name := "", ""
 	switch {
@@ -81,7 +81,7 @@ func refuse(given *ingest.Objects) error {
 	return fmt.Errorf("--with takes pools, workloads, pods and DaemonSets, with what those refer to, and no %s (%s): make two plans with -f, and compare them", kind, name)
 }
 
-// surroundings are those of a cluster's objects that pods refer to.
+// surroundings are the objects of a cluster that pods refer to.
 func surroundings(others []metav1.Object) []metav1.Object {
 	return slices.DeleteFunc(slices.Clone(others), func(o metav1.Object) bool {
 		_, of := fresh(o)
@@ -89,8 +89,8 @@ func surroundings(others []metav1.Object) []metav1.Object {
 	})
 }
 
-// fresh is a workload without a status, since all of its pods are to be made anew, and its name. Other
-// objects are what they are.
+// fresh is a workload without a status, since all of its pods are to be created, and its name. Other
+// objects are unchanged.
 func fresh(o metav1.Object) (metav1.Object, Object) {
 	namespace := o.GetNamespace()
 	if namespace == "" {
@@ -122,8 +122,8 @@ func fresh(o metav1.Object) (metav1.Object, Object) {
 	return o, Object{}
 }
 
-// catalogOf is the place of what a pool may buy: what a pool of the same node class buys or, if there is
-// none, what the market sells.
+// catalogOf is the index of a pool's catalogue: that of a pool with the same node class or, if there is
+// none, that of the market.
 func (c *attempt) catalogOf(pool *karpenterv1.NodePool, class metav1.Object, options ingest.Options) (snapshot.CatalogIndex, error) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if ref == nil {
@@ -149,14 +149,14 @@ func (c *attempt) catalogOf(pool *karpenterv1.NodePool, class metav1.Object, opt
 	return c.out.AddCatalog(found), nil
 }
 
-// addPools takes the pools over. What was learned about a pool of the same name stays.
+// addPools adds or replaces pools. A pool of the same name keeps what was learned about it.
 func (c *attempt) addPools(made *snapshot.Snapshot, catalogs map[string]snapshot.CatalogIndex, given []*karpenterv1.NodePool, options ingest.Options) {
 	nodes := ingest.InService(c.out.Nodes)
 	reader := ingest.NewTranslator(ingest.NewIndex(), options)
 	for i := range made.Pools {
 		p := made.Pools[i]
 		var sold bool
-		if p.Catalog, sold = catalogs[p.Name]; !sold { // it says why nothing can be bought from it
+		if p.Catalog, sold = catalogs[p.Name]; !sold { // its reason says why nothing can be bought from it
 			p.Catalog = c.out.AddCatalog(&catalog.Catalog{})
 		}
 		for _, pool := range given {
@@ -179,7 +179,7 @@ func (c *attempt) addPools(made *snapshot.Snapshot, catalogs map[string]snapshot
 	slices.SortStableFunc(c.out.Pools, func(a, b snapshot.Pool) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// addPods takes pods and daemons over, with their templates.
+// addPods adds pods and daemons, with their templates.
 func (c *attempt) addPods(made *snapshot.Snapshot) {
 	first := snapshot.TemplateIndex(len(c.out.Templates))
 	c.out.Templates = append(c.out.Templates, made.Templates...)

@@ -86,7 +86,7 @@ type Watch struct {
 	left      map[string][]time.Time  // when claims of a pool went
 	prices    map[string]model.Money  // by claim
 	paired    map[string]time.Time    // since when a command pays for both, by its ID
-	wanting   map[types.UID]wantedPod // pods that have wanted a place
+	wanting   map[types.UID]wantedPod // pods that have been pending
 	crowd     time.Time               // when several processes were last alive
 	told      map[string]bool
 	announced map[string]bool // instances, by the cloud

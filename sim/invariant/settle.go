@@ -48,24 +48,24 @@ func (w *Watch) calmSince(at time.Time) bool { return at.Sub(w.stirred) >= still
 // settled reports whether nothing has changed for so long that no decision may remain.
 func (w *Watch) settled() bool { return w.Now().Sub(w.stirred) >= settles }
 
-// Late is what was done when everything should have settled: how many machines were bought, and
-// how many claims disruptions began to take.
+// Late counts the actions after everything should have settled: the machines bought, and the claims
+// that disruptions began to remove.
 type Late struct{ Bought, Begun int }
 
-// Late is what was so far.
+// Late returns the actions so far.
 func (w *Watch) Late() Late { return w.late }
 
 // heirs are the pods that replace others which a disruption has moved.
 type heirs struct {
-	awaited map[types.UID][]*command.Record // by whom pods were moved that an owner has yet to make again
+	awaited map[types.UID][]*command.Record // the commands that moved pods which their owners have yet to create again
 	moved   map[types.UID]move              // of pods
 	waiting map[types.UID]string            // moved pods without a node, and their commands
 	gains   map[string]bool                 // commands that save enough to move pods again
 	astray  map[string]bool                 // commands of which a pod went where no room was kept for it
-	lacking map[string][]time.Time          // by claim: when the commands began whose pods did not all come to its node
+	lacking map[string][]time.Time          // by claim: the begins of the commands whose pods did not all come to its node
 }
 
-// move says by which command and when a pod was moved, or a claim was bought.
+// move says which command moved a pod, or bought a claim, and when.
 type move struct {
 	by *command.Record
 	at time.Time
@@ -132,8 +132,8 @@ func (w *Watch) arrives(pod *corev1.Pod) {
 	}
 }
 
-// noteLack handles a claim that is not said any more to have got pods of a command: not all that were planned for its node came
-// there, although all may have come to nodes that the command counted on.
+// noteLack handles a claim that lost the record of pods that a command brought: not all pods planned for its node came there,
+// although all may have come to nodes that the command counted on.
 func (w *Watch) noteLack(old, now *karpenterv1.NodeClaim) {
 	left := ingest.Rearranged(now)
 	for _, begun := range ingest.Rearranged(old) {
@@ -196,8 +196,8 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	}
 }
 
-// again is the least that a command must save an hour for each pod that was moved recently. A command that
-// saves more may undo decisions.
+// again is the minimum that a command must save an hour for each pod that was moved recently. A command
+// that saves more may undo decisions.
 const again = model.Unit / 50
 
 // gain reports whether a command saves enough to move all its pods once more. Of nodes that are less than
@@ -222,7 +222,8 @@ func (w *Watch) gain(r *command.Record) bool {
 	return n > 0 && idle || r.Savings >= again*model.Money(max(n, 1))
 }
 
-// noteClaim records what disruptions buy. When a claim goes for another reason, that is an outside change.
+// noteClaim records the claims that disruptions create. When a claim goes for another reason, that is an
+// outside change.
 func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
 	if now == nil {
 		delete(w.bought, old.Name) // in a long run another one may get the same random name
