@@ -73,7 +73,7 @@ func runAWS(ctx context.Context, flags []string, in *process.Inherited) error {
 	return group.Wait()
 }
 
-// awsComponent is the flags and the set that reads them.
+// awsComponent holds the flags and the set that reads them.
 type awsComponent struct {
 	awsFlags
 	set *pflag.FlagSet
@@ -106,7 +106,7 @@ func (f *awsComponent) kubelets(client *rest.Config, log *slog.Logger) kubelet.C
 // strangers may not join.
 const strangers = "StrangerRole"
 
-// quick is the duration of those steps of an instance's life that are not worth watching.
+// quick is the duration of the steps of an instance's life that are not worth watching.
 const quick = time.Second
 
 func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *slog.Logger) (emulated.Config, error) {
@@ -152,5 +152,5 @@ func (f *awsComponent) enforce(config *emulated.Config) error {
 	return nil
 }
 
-// defaultHeartbeat is the kubelets' own.
+// defaultHeartbeat is the kubelets' own default.
 func defaultHeartbeat() time.Duration { return kubelet.Defaults().HeartbeatInterval }

@@ -13,8 +13,8 @@ import (
 	"tenon/lab/process"
 )
 
-// components are what this program can be when the supervisor starts it again. The flags are those
-// of the component itself, so that a process list shows plainly what runs how.
+// components are the parts that this program runs when the supervisor starts it again. The flags
+// are those of the component itself, so that a process list shows what each process runs.
 var components = map[string]func(context.Context, []string, *process.Inherited) error{
 	"etcd": func(ctx context.Context, _ []string, in *process.Inherited) error {
 		return controlplane.RunEtcd(ctx, in.ReportReady)

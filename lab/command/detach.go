@@ -15,13 +15,13 @@ import (
 )
 
 // A detached supervisor talks to the process that started it through two pipes, which it finds as these
-// files: on the console it shows its progress, on the other it says one word when the lab is ready.
+// files: it writes its progress to the console pipe, and one word to the other when the lab is ready.
 const (
 	consoleFD = 3
 	readyFD   = 4
 )
 
-// detachedEnv tells a supervisor that it was detached.
+// detachedEnv is the environment variable that marks a detached supervisor.
 const detachedEnv = "TENON_LAB_DETACHED"
 
 // starter is the process that detached this supervisor; nil if none did, and the supervisor has a
@@ -32,7 +32,7 @@ func findStarter() *starter {
 	if os.Getenv(detachedEnv) == "" {
 		return nil
 	}
-	// Components must not take themselves for detached supervisors, nor hold the pipes open.
+	// Components must not behave like detached supervisors, nor hold the pipes open.
 	_ = os.Unsetenv(detachedEnv)
 	syscall.CloseOnExec(consoleFD)
 	syscall.CloseOnExec(readyFD)
@@ -54,7 +54,7 @@ func (s *starter) letGo(printer *progress.Printer) {
 		return
 	}
 	printer.Redirect(os.Stdout, progress.Plain)
-	// The starter may have been killed; the lab goes on.
+	// The starter may have been killed; the lab continues.
 	_, _ = s.ready.WriteString("r")
 	_ = s.ready.Close()
 	_ = s.console.Close()
@@ -63,7 +63,7 @@ func (s *starter) letGo(printer *progress.Printer) {
 // startDetached starts this program again as supervisor in a new session, shows its progress, and returns
 // when the lab is ready.
 func startDetached(directory state.Directory) error {
-	// Found out here already, for the message; the supervisor makes sure.
+	// This is checked here for the message; the supervisor checks it again.
 	lock, err := directory.Acquire()
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func follow(console, ready *os.File, supervisor *exec.Cmd) error {
 			_ = supervisor.Process.Signal(syscall.SIGTERM)
 		}
 	}()
-	// Either pipe ends when the supervisor lets go or ends.
+	// Either pipe ends when the supervisor closes it or ends.
 	_, _ = io.Copy(os.Stdout, console)
 	if word, _ := io.ReadAll(ready); len(word) > 0 {
 		return supervisor.Process.Release()
@@ -124,7 +124,7 @@ func launchDetached(log *os.File) (console, ready *os.File, cmd *exec.Cmd, err e
 	defer readyEnd.Close()
 
 	cmd = exec.Command(self, supervisorArgs(os.Args[1:])...)
-	cmd.Args[0] = os.Args[0] // for what it tells the user to type
+	cmd.Args[0] = os.Args[0] // the name in the commands that it suggests to the user
 	cmd.Env = append(os.Environ(), detachedEnv+"=1")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{consoleEnd, readyEnd}
@@ -135,7 +135,8 @@ func launchDetached(log *os.File) (console, ready *os.File, cmd *exec.Cmd, err e
 	return console, ready, cmd, nil
 }
 
-// supervisorArgs are the arguments for the supervisor: the same, but it does not detach again.
+// supervisorArgs are the arguments for the supervisor: the same, except that it does not detach
+// again.
 func supervisorArgs(args []string) []string {
 	var kept []string
 	for _, arg := range args {

@@ -33,7 +33,7 @@ func newDown(path *string, out io.Writer) *cobra.Command {
 	return command
 }
 
-// downWithin is how long a lab may take to end: each of its components has its grace.
+// downWithin is how long a lab may take to end: each of its components has a grace period.
 const downWithin = 90 * time.Second
 
 func down(ctx context.Context, directory state.Directory, keep bool, out io.Writer) error {
@@ -55,7 +55,7 @@ func down(ctx context.Context, directory state.Directory, keep bool, out io.Writ
 	}
 	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, downWithin, true, func(context.Context) (bool, error) {
 		now, err := directory.Holder()
-		return now != holder && !process.Alive(holder, birth), err // it lets go a moment before it is gone
+		return now != holder && !process.Alive(holder, birth), err // the supervisor releases the lock a moment before it ends
 	})
 	if err != nil {
 		return fmt.Errorf("wait until the lab in %s (pid %d) has ended: %w", directory, holder, err)
@@ -64,7 +64,7 @@ func down(ctx context.Context, directory state.Directory, keep bool, out io.Writ
 	return nil
 }
 
-// clear removes what a crashed or kept lab has left.
+// clear removes what is left of a crashed or kept lab.
 func clear(directory state.Directory, keep bool, out io.Writer) error {
 	record, found, err := directory.Load()
 	if err != nil {

@@ -64,7 +64,7 @@ func newNodeHeal(path *string, out io.Writer) *cobra.Command {
 	}
 }
 
-// tellNodes does something to machines and says what they are now.
+// tellNodes changes machines and prints their new state.
 func tellNodes(ctx context.Context, path string, out io.Writer, names []string, state string, do func(context.Context, kubernetes.Interface) error) error {
 	client, err := clientOf(path)
 	if err != nil {

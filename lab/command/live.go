@@ -36,7 +36,7 @@ long it took, and how many pods the scheduler put where they were planned.`,
 				return fmt.Errorf("find own program: %w", err)
 			}
 			plan.Program = self
-			log.SetLogger(logr.Discard()) // the libraries' own lines are none of the result
+			log.SetLogger(logr.Discard()) // the libraries' log lines are not part of the result
 			plan.Say = func(text string, args ...any) { fmt.Fprintf(command.ErrOrStderr(), text+"\n", args...) }
 			// Without this an interrupted measurement would leave its lab running.
 			ctx, stop := signal.NotifyContext(command.Context(), syscall.SIGINT, syscall.SIGTERM)

@@ -65,7 +65,7 @@ func findLog(directory state.Directory, name string) (string, error) {
 	if name == "supervisor" {
 		file = directory.SupervisorLog()
 	}
-	// A name with a separator in it would lead out of the folder.
+	// A name with a separator in it could lead out of the folder.
 	if _, err := os.Stat(file); err == nil && !strings.ContainsRune(name, os.PathSeparator) {
 		return file, nil
 	}
@@ -107,7 +107,7 @@ func copyLog(out io.Writer, file string, lines int) (int64, error) {
 	return read, err
 }
 
-// followEvery is how often a log is looked at for growth.
+// followEvery is how often a log is checked for new lines.
 const followEvery = 200 * time.Millisecond
 
 // followLog prints what is appended to a log until the context or the lab ends.
@@ -124,7 +124,7 @@ func followLog(ctx context.Context, out io.Writer, directory state.Directory, pa
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	for {
-		// The lab is asked before the log is read: what it wrote last is not missed.
+		// The lab is checked before the log is read, so that its last lines are not missed.
 		holder, err := directory.Holder()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

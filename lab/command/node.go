@@ -117,7 +117,7 @@ func newNodeDelete(path *string, out io.Writer) *cobra.Command {
 	return command
 }
 
-// clientOf reaches the lab in a directory.
+// clientOf returns a client of the lab in a directory.
 func clientOf(path string) (kubernetes.Interface, error) {
 	directory, _, err := runningLab(path)
 	if err != nil {
@@ -135,7 +135,7 @@ func clientFor(directory state.Directory) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// nodesText names a few nodes, and counts many.
+// nodesText names a few nodes, or gives the number of many.
 func nodesText(names []string) string {
 	if len(names) > 5 {
 		return fmt.Sprintf("%d nodes", len(names))

@@ -13,8 +13,8 @@ import (
 	"tenon/lab/process"
 )
 
-// runOnMemory is the product's command line with a cloud in memory. The supervisor asks its probes
-// whether it is ready.
+// runOnMemory is the product's command line with a cloud in memory. The supervisor reads from its
+// probes whether it is ready.
 func runOnMemory(ctx context.Context, args []string, _ *process.Inherited) error {
 	machines, err := clientcmd.BuildConfigFromFlags("", os.Getenv("LAB_MACHINES_KUBECONFIG"))
 	if err != nil {

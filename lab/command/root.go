@@ -41,7 +41,7 @@ func Main(args []string, out, faults io.Writer) int {
 	}
 }
 
-// errSaid is a failure that the user already knows of.
+// errSaid is an error that was already reported to the user.
 var errSaid = errors.New("said already")
 
 func newRoot(out io.Writer) *cobra.Command {
@@ -53,7 +53,7 @@ func newRoot(out io.Writer) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	// Kubernetes' packages register a --version of theirs for every program that links them.
+	// Kubernetes' packages register their own flag --version in every program that links them.
 	pflag.CommandLine = pflag.NewFlagSet(root.Name(), pflag.ContinueOnError)
 	directory := root.PersistentFlags().String("dir", state.DefaultDirectory, "directory of the lab")
 	root.AddCommand(
@@ -89,8 +89,8 @@ func runningLab(path string) (state.Directory, state.Record, error) {
 	return directory, record, nil
 }
 
-// commandLine is a command as the user would type it: with the name that this program was called
-// by, and the directory where it must be said.
+// commandLine is a command as the user would type it: with the name by which this program was
+// started, and the directory if it is needed.
 func commandLine(command, path string) string {
 	if path == state.DefaultDirectory {
 		return os.Args[0] + " " + command

@@ -19,7 +19,7 @@ import (
 type Status struct {
 	Running bool `json:"running"`
 	state.Record
-	// ResidentBytes is that of the supervisor and all components. Pages of the program that they
+	// ResidentBytes is the memory of the supervisor and all components. Pages of the program that they
 	// share are counted for each.
 	ResidentBytes int64 `json:"residentBytes"`
 }

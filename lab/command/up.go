@@ -148,7 +148,7 @@ func runUp(path string, flags upFlags, options cluster.Options) error {
 	}
 	printer := progress.New(starter.out(), style)
 	options.Progress = printer
-	// A detached supervisor outlives the terminal that it was started from; others end with it.
+	// A detached supervisor outlives the terminal from which it was started; others end with it.
 	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if starter == nil {
 		signals = append(signals, syscall.SIGHUP)
@@ -186,7 +186,7 @@ func runUp(path string, flags upFlags, options cluster.Options) error {
 	}
 	printer.Line("starting a lab in " + string(options.Directory))
 	err := cluster.Run(ctx, options)
-	stop() // the lab may have ended by itself; what is shown ends with it
+	stop() // the lab may have ended by itself; the display ends with it
 	shows.Wait()
 	if err != nil {
 		printer.Line("tenon-lab: " + err.Error())
@@ -195,11 +195,11 @@ func runUp(path string, flags upFlags, options cluster.Options) error {
 	return nil
 }
 
-// usualPages is where tenon dashboard listens too.
+// usualPages is the default port of tenon dashboard, too.
 const usualPages = "127.0.0.1:8082"
 
-// dashboardAddress is where the demo's controller serves the dashboard: where the user says, where it is
-// looked for, or on a free port if another program listens there.
+// dashboardAddress is where the demo's controller serves the dashboard: at the user's address, at the
+// default address, or on a free port if another program listens there.
 func dashboardAddress(options *cluster.Options) (string, error) {
 	if address, given := options.Setting(cluster.DashboardListen); given {
 		return address, nil
@@ -215,7 +215,7 @@ func dashboardAddress(options *cluster.Options) (string, error) {
 	return address, listener.Close()
 }
 
-// show runs the demo. If it cannot go on, the lab does.
+// show runs the demo. If the demo fails, the lab continues.
 func show(ctx context.Context, printer *progress.Printer, summary cluster.Summary) {
 	config, err := clientcmd.BuildConfigFromFlags("", summary.Directory.Kubeconfig())
 	if err == nil {
@@ -229,12 +229,12 @@ func show(ctx context.Context, printer *progress.Printer, summary cluster.Summar
 	}
 }
 
-// planLine is the command that says what Tenon would do now.
+// planLine is the command that shows what Tenon would do now.
 func planLine(summary cluster.Summary) string {
 	return filepath.Join(filepath.Dir(os.Args[0]), "tenon") + " plan --kubeconfig " + summary.Directory.Kubeconfig()
 }
 
-// printNext says what to type now.
+// printNext suggests the next commands.
 func printNext(printer *progress.Printer, path string, summary cluster.Summary, detached bool) {
 	stop := "Ctrl-C, or " + commandLine("down", path)
 	if detached {

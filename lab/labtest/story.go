@@ -30,7 +30,7 @@ type Story struct {
 	Within time.Duration
 }
 
-// Story begins one.
+// Story begins a test with a namespace of its own.
 func (l *Lab) Story(t *testing.T, within time.Duration) Story {
 	t.Helper()
 	s := Story{T: t, Lab: l, Namespace: l.Namespace(t), Within: within}
@@ -42,7 +42,7 @@ func (l *Lab) Story(t *testing.T, within time.Duration) Story {
 	return s
 }
 
-// said returns the lines in the logs of the lab that name the story: its namespace is in the names of its objects.
+// said returns the log lines of the lab that name the story: its namespace is in the names of its objects.
 func (s *Story) said() string {
 	record, _, err := s.Lab.Directory.Load()
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Story) Scale(deployment string, replicas int) {
 		fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 }
 
-// Eventually waits until a condition holds, which says also how things stand.
+// Eventually waits until a condition holds; the condition also describes the present state.
 func (s *Story) Eventually(what string, condition func(context.Context) (done bool, stands string)) {
 	s.Helper()
 	s.Lab.EventuallyWithin(s, s.Within, what, condition)

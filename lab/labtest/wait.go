@@ -32,10 +32,10 @@ func pause(waited time.Duration) time.Duration {
 	return min(max(waited/pollPatient, pollEvery), pollSeldom)
 }
 
-// A machine under tests may stand still for minutes, which says nothing about the product. So a wait's limit is counted
-// in what its own checks and pauses should take: a check counts at most checkTakes, and a pause as long as it was asked
-// for. What is stuck answers checks at once, and fails in time. Not even a machine that stands still is awaited for
-// more than patient times the limit.
+// A machine that runs tests may stand still for minutes, which says nothing about the product. So a wait's limit counts
+// the expected time of its own checks and pauses: a check counts at most checkTakes, and a pause its nominal length. A
+// process that is stuck answers checks at once, and the wait fails in time. Even on a machine that stands still, a wait
+// takes at most patient times the limit.
 const (
 	checkTakes = 2 * time.Second
 	patient    = 4
