@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// priorities asks which priority pods get that name a class, and what the server answers to pods
-// that name a missing class.
+// priorities tests which pods get a priority from a class, and what the server answers to pods that
+// name a missing class.
 func priorities(t *Session) {
 	high := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: t.Prefix + "high"}, Value: 1000}
 	meek := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: t.Prefix + "meek"}, Value: -5, PreemptionPolicy: ptr.To(corev1.PreemptNever)}
@@ -28,7 +28,7 @@ func priorities(t *Session) {
 	t.say("create one of a class that is not there", t.create(lost))
 }
 
-// volumes: what claims and attachments of volumes are born with.
+// volumes tests the initial fields of claims and attachments of volumes.
 func volumes(t *Session) {
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: "data"},
@@ -57,8 +57,8 @@ func volumes(t *Session) {
 	t.say("create what a driver can do on a node", t.create(csi))
 }
 
-// differences: patches between what was read and what it has become, without a write between
-// and with one.
+// differences tests patches between two versions of an object, without a write between and with
+// one.
 func differences(t *Session) {
 	c := t.claim("c")
 	t.make(c)

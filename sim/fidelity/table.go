@@ -300,7 +300,7 @@ func preconditions(t *Session) {
 	}
 }
 
-// names lists what is found, in the order of the answer.
+// names lists the found objects, in the order of the answer.
 func (t *Session) names(list client.ObjectList, options ...client.ListOption) string {
 	if err := t.Client.List(t.ctx, list, options...); err != nil {
 		return t.verdict(err, true)

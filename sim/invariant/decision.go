@@ -50,7 +50,7 @@ func (w *Watch) Deleting(claim *karpenterv1.NodeClaim) {
 		w.report(NodeNamed, "claim %s is deleted, and nothing says why", claim.Name)
 	}
 	r := commandOf(claim)
-	if r == nil || !w.serves(claim) || w.namedBesides(claim) { // it goes for that
+	if r == nil || !w.serves(claim) || w.namedBesides(claim) { // it goes for that disruption
 		return
 	}
 	for _, m := range r.Replacements {

@@ -43,7 +43,7 @@ func (w *Watch) Settled(before Late) {
 	}
 }
 
-// AtRest checks what is left when nothing has happened for a while.
+// AtRest checks the final state after a time without events.
 func (w *Watch) AtRest() {
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
 		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !daemon(pod) && !w.limitHolds(pod) && !w.cameNow(pod) {

@@ -19,9 +19,9 @@ import (
 // the request on, money is dollars an hour.
 type Phase struct {
 	Pods  int     `json:"pods"`
-	Bound float64 `json:"lowerBoundPerHour"` // of "tenon plan" on the pods alone
-	// Price and Ratio to the bound are those at rest, First and FirstRatio those when all pods were
-	// bound for the first time.
+	Bound float64 `json:"lowerBoundPerHour"` // the bound of "tenon plan" for the pods alone
+	// Price and its Ratio to the bound are those at rest, First and FirstRatio those when all pods
+	// were bound for the first time.
 	Price        float64       `json:"pricePerHour"`
 	Ratio        float64       `json:"ratio"`
 	First        float64       `json:"pricePerHourWhenBound"`
@@ -31,12 +31,12 @@ type Phase struct {
 	PlannedNodes int           `json:"plannedNodes"`
 	Peak         float64       `json:"peakPerHour"`
 	Nodes        int           `json:"nodes"`
-	Claims       int           `json:"claims"`      // that were made
-	Made         time.Duration `json:"lastPodMade"` // of those that were there when all were bound, as the next two
+	Claims       int           `json:"claims"`      // made so far
+	Made         time.Duration `json:"lastPodMade"` // until all pods were bound, as the next two
 	LastClaim    time.Duration `json:"lastClaim"`
 	LastBound    time.Duration `json:"lastBound"`
 	Rest         time.Duration `json:"rest"`
-	Moved        int           `json:"moved"` // pods that were deleted beyond those that the scaling takes
+	Moved        int           `json:"moved"` // deleted pods beyond those that scaling down removes
 }
 
 // Fleet follows pods, claims and nodes from phase to phase.
@@ -44,15 +44,15 @@ type Fleet struct {
 	prices  Prices
 	pods    map[string]bool // by name: whether it is bound
 	bound   int
-	claims  map[string]model.Money // all that there are; zero until they have a machine
+	claims  map[string]model.Money // all existing ones; zero until they have a machine
 	price   model.Money
 	nodes   map[string]bool
 	phase   Phase
 	before  int           // pods when the phase began
 	deleted int           // since then
-	made    time.Duration // when the last pod was
+	made    time.Duration // when the last pod was made
 	claimed time.Duration // when the last claim was made
-	changed time.Duration // when anything did
+	changed time.Duration // when anything changed
 }
 
 // NewFleet returns the fleet of a cluster without claims and without pods of the workload.
@@ -123,7 +123,7 @@ func (f *Fleet) noteClaim(claim *karpenterv1.NodeClaim, gone bool, since time.Du
 	}
 	price := old
 	if claim.Status.ProviderID != "" && old == 0 {
-		price = f.prices.Of(claim.Labels) // as bought: what the market asks later is not paid
+		price = f.prices.Of(claim.Labels) // the price at the purchase: later changes of the market do not count
 	}
 	f.claims[claim.Name] = price
 	f.price += price - old

@@ -23,7 +23,7 @@ type Client struct {
 
 var _ client.Client = (*Client)(nil)
 
-// Client of the mirror.
+// Client returns a client of the mirror.
 func (m *Mirror) Client() *Client { return &Client{m.o.Store, m} }
 
 // Get implements client.Reader: it returns the last seen state.
@@ -37,7 +37,7 @@ func (c *Client) Get(_ context.Context, key client.ObjectKey, out client.Object,
 	}
 	e := seen.byKey[key]
 	if e == nil {
-		// Caches say the kind where servers say the resource.
+		// Caches name the kind where servers name the resource.
 		return apierrors.NewNotFound(schema.GroupResource{Group: k.GVK.Group, Resource: k.GVK.Kind}, key.Name)
 	}
 	object := e.object
@@ -96,7 +96,7 @@ func (c *Client) List(_ context.Context, out client.ObjectList, options ...clien
 	return store.Fill(out, k.GVK.Kind, found, 0, "", shared)
 }
 
-// by are the entries that an index has under the selected value.
+// by are the index entries with the selected value.
 func (c *cache) by(selector fields.Selector) ([]*entry, error) {
 	if selector == nil || selector.Empty() {
 		return c.all, nil

@@ -1,6 +1,6 @@
-// Package mirror is what one process sees of the API server: caches that are filled by
-// watches, and lag behind. Reads come from the caches, writes go to the server, as with
-// any client of controller-runtime.
+// Package mirror is one process's view of the API server: caches that are filled by watches, and
+// lag behind. Reads come from the caches, writes go to the server, as with any client of
+// controller-runtime.
 //
 // Dice decide how late a change arrives, which changes arrive twice, and which kind overtakes which.
 // Changes of one kind arrive in their order, as watches promise; between kinds there is no order. The
@@ -25,19 +25,19 @@ import (
 type Lag struct {
 	// Most is the longest delay of an event.
 	Most time.Duration
-	// Repeated events in a thousand arrive a second time.
+	// Repeated is how many events in a thousand arrive a second time.
 	Repeated int
-	// Stalled events in a thousand hold up their kind for Stall.
+	// Stalled is how many events in a thousand hold up their kind for Stall.
 	Stalled int
 	Stall   time.Duration
-	// Broken watches in a thousand events see nothing for up to Blind. Then everything of the kind is
-	// listed again: the changes since appear as one change, or not at all.
+	// Broken is how many watches in a thousand events see nothing for up to Blind. Then everything of
+	// the kind is listed again: the changes since appear as one change, or not at all.
 	Broken int
 	Blind  time.Duration
 }
 
-// Event is a change that has arrived. Old is nil for what is new, New for what went away;
-// an event that was repeated has the same object twice.
+// Event is a change that has arrived. Old is nil for a new object, New for a deleted one; a
+// repeated event has the same object twice.
 type Event struct {
 	Kind     schema.GroupVersionKind
 	Old, New client.Object
@@ -51,7 +51,7 @@ func (e Event) Object() client.Object {
 	return e.Old
 }
 
-// Options are what a mirror needs.
+// Options are the parameters of a mirror.
 type Options struct {
 	Store *store.Store
 	Lag   Lag
@@ -60,15 +60,15 @@ type Options struct {
 	Now func() time.Time
 	// Later calls a function at a time. It is not used without lag.
 	Later func(at time.Time, do func())
-	// Mishap reports whether a watch may break now; nil is always.
+	// Mishap reports whether a watch may break now; nil means always.
 	Mishap func(what, to string) bool
 	// Arrived is called with every event, after it is in the caches.
 	Arrived func(Event)
-	// Indexes are those beside lookup's.
+	// Indexes are needed besides lookup's.
 	Indexes []lookup.Index
 }
 
-// Mirror is the caches of one process.
+// Mirror holds the caches of one process.
 type Mirror struct {
 	o      Options
 	kinds  map[schema.GroupVersionKind]*cache
@@ -80,7 +80,7 @@ type Mirror struct {
 	stop   func()
 }
 
-// New makes a mirror that has seen nothing yet; Open fills it.
+// New makes an empty mirror; Open fills it.
 func New(o Options) (*Mirror, error) {
 	if o.Mishap == nil {
 		o.Mishap = func(string, string) bool { return true }
@@ -115,7 +115,7 @@ func (m *Mirror) Open() {
 	}
 }
 
-// Close ends the watches: nothing arrives any more.
+// Close ends the watches: no more events arrive.
 func (m *Mirror) Close() {
 	m.closed = true
 	m.stop()
@@ -170,8 +170,8 @@ func (m *Mirror) lose(gvk schema.GroupVersionKind) {
 	})
 }
 
-// relist brings the cache up to date at once. What is there arrives as an update, changed
-// or not; what went away arrives in the state in which it was seen last.
+// relist brings the cache up to date at once. An existing object arrives as an update, changed or
+// not; a deleted one arrives in the state in which it was last seen.
 func (m *Mirror) relist(gvk schema.GroupVersionKind) {
 	seen := m.kinds[gvk]
 	there := map[types.NamespacedName]bool{}

@@ -17,17 +17,17 @@ import (
 type Hunt struct {
 	// Root is the folder of the module.
 	Root string
-	// Seeds is how many seeds it tries at most, and For how long; zero means no end.
+	// Seeds is the largest number of seeds, and For the longest time; zero means no limit.
 	Seeds int
 	For   time.Duration
-	// Parallel is how many at a time.
+	// Parallel is how many seeds run at a time.
 	Parallel int
 }
 
 // Catch is the result of a hunt.
 type Catch struct {
 	Mistake Mistake
-	// Found says that its rule was broken, by the last of the Seeds that were tried.
+	// Found says that the mistake's rule was broken, by the last of the Seeds that were tried.
 	Found bool
 	Seeds int
 	// Flags repeat the seed that found it.
@@ -35,7 +35,7 @@ type Catch struct {
 	Took  time.Duration
 }
 
-// String is a line for people.
+// String returns a line for people.
 func (c Catch) String() string {
 	if !c.Found {
 		return fmt.Sprintf("%-22s not found by %d seeds in %s: %s", c.Mistake.Name, c.Seeds, c.Took.Round(time.Second), c.Mistake.What)
@@ -43,8 +43,7 @@ func (c Catch) String() string {
 	return fmt.Sprintf("%-22s %4d seeds (%s), %q: %s", c.Mistake.Name, c.Seeds, c.Took.Round(time.Second), c.Mistake.Finds, c.Flags)
 }
 
-// Find builds the simulation with the mistake in it, and runs seeds until one breaks the
-// rule.
+// Find builds the simulation with the mistake, and runs seeds until one breaks the rule.
 func (h Hunt) Find(ctx context.Context, m Mistake) (Catch, error) {
 	folder, err := os.MkdirTemp("", "planted-")
 	if err != nil {
@@ -65,7 +64,7 @@ func (h Hunt) Find(ctx context.Context, m Mistake) (Catch, error) {
 	return c, nil
 }
 
-// Build compiles the simulation with the mistake in it, and answers with the program.
+// Build compiles the simulation with the mistake, and returns the path of the program.
 func (h Hunt) Build(ctx context.Context, m Mistake, folder string) (string, error) {
 	overlay, err := m.Overlay(h.Root, folder)
 	if err != nil {

@@ -24,20 +24,20 @@ var patches embed.FS
 // Mistake is one patch.
 type Mistake struct {
 	Name string
-	// What it breaks, for people.
+	// What describes the mistake.
 	What string
 	// Finds is the rule that has to find it.
 	Finds string
-	// Flags are those of the simulation under which it is looked for.
+	// Flags are the flags of the simulation that searches for it.
 	Flags []string
 
 	hunks []hunk
 }
 
-// hunk is one change: lines of a file, and what takes their place.
+// hunk is one change: lines of a file, and their replacement.
 type hunk struct{ file, old, new string }
 
-// All are the mistakes, by name.
+// All returns the mistakes, by name.
 func All() ([]Mistake, error) {
 	names, err := fs.Glob(patches, "*.patch")
 	if err != nil {
@@ -130,7 +130,7 @@ func (m Mistake) Apply(root string) (map[string]string, error) {
 	return files, nil
 }
 
-// Packages are those that the mistake changes, as the go command names them.
+// Packages are the packages that the mistake changes, as the go command names them.
 func (m Mistake) Packages() []string {
 	var out []string
 	for _, h := range m.hunks {

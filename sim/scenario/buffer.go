@@ -10,7 +10,7 @@ import (
 	"tenon/sim/store"
 )
 
-// buffer makes a CapacityBuffer: replicas, cpu and memory for one with a PodTemplate of its own, or
+// buffer makes a CapacityBuffer: replicas, cpu and memory for one with its own PodTemplate, or
 // of=web and the YAML of its spec for one that follows a deployment.
 func (p *run) buffer(w wish) error {
 	b := &autoscalingv1beta1.CapacityBuffer{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.subject}}
@@ -35,7 +35,7 @@ func (p *run) buffer(w wish) error {
 	return p.sim.Store.Create(p.ctx, b)
 }
 
-// buffers with what they say of themselves.
+// buffers describes buffers with their conditions.
 func (p *run) buffers() []string {
 	var out []string
 	for _, b := range store.All[*autoscalingv1beta1.CapacityBuffer](p.sim.Store) {

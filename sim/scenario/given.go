@@ -23,10 +23,10 @@ import (
 	"tenon/sim/cluster"
 )
 
-// refused reports whether the API server did not want something.
+// refused reports whether the API server refused a request.
 func refused(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) }
 
-// over puts YAML over a value: fields that it names are as it says, lists as a whole.
+// over merges YAML into a value: fields that it names are replaced, lists as a whole.
 func over(value any, text string) error {
 	if text == "" {
 		return nil
@@ -38,7 +38,7 @@ func over(value any, text string) error {
 	return json.Unmarshal(data, value)
 }
 
-// pod is what replicas, cpu, memory and the YAML of a line describe.
+// pod is the pod that replicas, cpu, memory and the YAML of a line describe.
 func (p *run) template(w wish) (corev1.PodTemplateSpec, error) {
 	t := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": w.subject}}}
 	requests := corev1.ResourceList{}
@@ -74,8 +74,8 @@ func (p *run) replicas(w wish) (*int32, error) {
 	return ptr.To(int32(n)), err
 }
 
-// deploy makes a deployment: replicas, cpu, memory, and if wanted port=80, spread=zone,
-// apart=node, budget=1, which is how many may be unavailable.
+// deploy makes a deployment: replicas, cpu, memory, and optionally port=80, spread=zone,
+// apart=node, budget=1, which is how many pods may be unavailable.
 func (p *run) deploy(w wish) error {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.subject}}
 	var err error
@@ -113,7 +113,7 @@ func (p *run) keep(w wish) error {
 	return p.sim.Store.Create(p.ctx, set)
 }
 
-// work makes a job, whose pods run for a while: replicas, cpu, memory, for=20m.
+// work makes a job, whose pods run for a time: replicas, cpu, memory, for=20m.
 func (p *run) work(w wish) error {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.subject}}
 	var err error
@@ -129,8 +129,8 @@ func (p *run) work(w wish) error {
 	return p.sim.Store.Create(p.ctx, job)
 }
 
-// bind has a pod without an owner appear on a node, as a scheduler that is behind may do:
-// the first one, or one that is about to go if there is one.
+// bind creates a pod without an owner on a node, as a scheduler with an old cache may do: on the
+// first leaving node, or else on the first node.
 func (p *run) bind(w wish) error {
 	t, err := p.template(w)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *run) bind(w wish) error {
 	return p.sim.Store.Create(p.ctx, pod)
 }
 
-// guard has so many pods of an app be unavailable at most.
+// guard lets at most this many pods of an app be unavailable.
 func (p *run) guard(name, most string) error {
 	return p.sim.Store.Create(p.ctx, &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -160,7 +160,7 @@ func (p *run) guard(name, most string) error {
 // budget makes a PodDisruptionBudget for an app: unavailable=0.
 func (p *run) budget(w wish) error { return p.guard(w.subject, w.options["unavailable"]) }
 
-// pool makes a pool like the first one, or changes one that is there.
+// pool makes a pool like the first one, or changes an existing one.
 func (p *run) pool(w wish) error {
 	var pool karpenterv1.NodePool
 	err := p.sim.Store.Get(p.ctx, client.ObjectKey{Name: w.subject}, &pool)
@@ -180,7 +180,7 @@ func (p *run) pool(w wish) error {
 	return p.sim.Store.Create(p.ctx, fresh)
 }
 
-// class changes a node class, and if wanted what its instances boot from: image=new.
+// class changes a node class, and optionally the image of its instances: image=new.
 func (p *run) class(w wish) error {
 	if image := w.options["image"]; image != "" {
 		p.sim.Cloud.SetClass(w.subject, memory.Class{Image: image})
@@ -195,7 +195,7 @@ func (p *run) class(w wish) error {
 	return p.sim.Store.Update(p.ctx, &class)
 }
 
-// limit is how many cores the first pool may have.
+// limit sets the limit of the first pool in cores.
 func (p *run) limit(w wish) error {
 	return p.pool(wish{subject: "default", extra: fmt.Sprintf("{limits: {cpu: %q}}", w.subject)})
 }

@@ -40,7 +40,7 @@ func Run(script string, seed uint64) (string, error) {
 	var out []string
 	for number, line := range lines {
 		if strings.HasPrefix(line, "  ") {
-			continue // what was seen another time
+			continue // an earlier observation
 		}
 		out = append(out, line)
 		seen, err := p.line(line)
@@ -57,7 +57,7 @@ func Run(script string, seed uint64) (string, error) {
 	return strings.Join(out, "\n") + "\n", nil
 }
 
-// premises are what a run begins with: faults, the product's flags, a seed.
+// premises are the parameters of a run: faults, the product's flags, a seed.
 func premises(lines []string, o sim.Options) (sim.Options, error) {
 	for _, line := range lines {
 		var err error
@@ -82,7 +82,7 @@ type run struct {
 	sim   *sim.Sim
 	ctx   context.Context
 	users *traffic.Users
-	names map[string]string // what names of nodes and pods are called here
+	names map[string]string // the readable names of nodes and pods
 	heard int               // events that were seen
 }
 
@@ -130,7 +130,7 @@ type wish struct {
 	extra         string // YAML
 }
 
-// options are the words with an equals sign; other words have an empty value.
+// options are the words with an equals sign; for other words the value is empty.
 func options(words []string) map[string]string {
 	out := map[string]string{}
 	for _, word := range words {
@@ -140,7 +140,7 @@ func options(words []string) map[string]string {
 	return out
 }
 
-// act does what a line asks for. A refusal by the API server is an observation, not an error.
+// act performs the action of a line. A refusal by the API server is an observation, not an error.
 func (p *run) act(w wish) ([]string, error) {
 	do, known := map[string]func(wish) error{
 		"deployment": p.deploy, "statefulset": p.keep, "job": p.work, "pod": p.bind, "pool": p.pool, "class": p.class, "budget": p.budget, "buffer": p.buffer,

@@ -16,7 +16,7 @@ import (
 	"tenon/sim/store"
 )
 
-// see tells what a look at the objects would find.
+// see returns an observation.
 func (p *run) see(what, subject string) ([]string, error) {
 	switch what {
 	case "nodes":
@@ -43,7 +43,7 @@ func (p *run) see(what, subject string) ([]string, error) {
 	return nil, fmt.Errorf("that is not known")
 }
 
-// learn gives what has a random name another one, for readers.
+// learn gives objects with random names readable ones.
 func (p *run) learn(c store.Change) {
 	if c.New == nil {
 		return
@@ -62,12 +62,12 @@ func (p *run) learn(c store.Change) {
 
 var words = regexp.MustCompile(`[a-z0-9]+(?:[-.][a-z0-9]+)+`)
 
-// readable has names that mean something.
+// readable replaces random names by readable ones.
 func (p *run) readable(text string) string {
 	return words.ReplaceAllStringFunc(text, func(word string) string { return cmp.Or(p.names[word], word) })
 }
 
-// events are those of a reason since the last look, each text once, in the order of the alphabet.
+// events returns the events of a reason since the last look, each text once, in alphabetical order.
 func (p *run) events(reason string) []string {
 	all := p.sim.Events.Events()
 	var out []string
@@ -83,7 +83,7 @@ func (p *run) events(reason string) []string {
 	return slices.Compact(out)
 }
 
-// nodes by what they are and what runs on them; names say nothing to readers.
+// nodes describes nodes by type and pods, without their names, which are random.
 func (p *run) nodes() []string {
 	var out []string
 	for _, node := range store.All[*corev1.Node](p.sim.Store) {
@@ -115,7 +115,7 @@ func kind(node *corev1.Node) string {
 	return fmt.Sprintf("%s %s %s", l[corev1.LabelInstanceTypeStable], l[corev1.LabelTopologyZone], l[karpenterv1.LabelCapacityType])
 }
 
-// fleet counts nodes of each kind, and the pods on them: for large ones.
+// fleet counts nodes of each type, and the pods on them, for large fleets.
 func (p *run) fleet() []string {
 	counts, pods := map[string]int{}, 0
 	for _, node := range store.All[*corev1.Node](p.sim.Store) {
@@ -133,7 +133,7 @@ func (p *run) fleet() []string {
 	return append(out, fmt.Sprintf("%d pods", pods))
 }
 
-// machinesOf counts those that are not ending.
+// machinesOf counts the machines that are not ending.
 func (p *run) machinesOf() []string { return []string{fmt.Sprintf("%d run", len(p.running()))} }
 
 func (p *run) waiting() []string {
@@ -170,7 +170,7 @@ func (p *run) claims() []string {
 	return out
 }
 
-// undrained is what a claim says that keeps its node from being emptied.
+// undrained is the claim's reason why its node cannot be drained.
 func (p *run) undrained(claim *karpenterv1.NodeClaim) string {
 	for _, c := range claim.Status.Conditions {
 		if c.Type == karpenterv1.ConditionDrained && c.Status != metav1.ConditionTrue {
@@ -180,7 +180,7 @@ func (p *run) undrained(claim *karpenterv1.NodeClaim) string {
 	return ""
 }
 
-// pools with their conditions that say something.
+// pools describes pools with their noteworthy conditions.
 func (p *run) pools() []string {
 	var out []string
 	for _, pool := range store.All[*karpenterv1.NodePool](p.sim.Store) {

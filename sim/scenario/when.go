@@ -30,7 +30,7 @@ func (p *run) deployment(name string, edit func(*appsv1.Deployment)) error {
 
 func (p *run) scale(w wish) error {
 	var replicas int64
-	for word := range w.options { // one of two: the other is the name
+	for word := range w.options { // one of the two: the other is the name
 		if n, err := strconv.ParseInt(word, 10, 32); err == nil {
 			replicas = n
 		}
@@ -38,14 +38,14 @@ func (p *run) scale(w wish) error {
 	return p.deployment(w.subject, func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To(int32(replicas)) })
 }
 
-// rollOut has a deployment run another image.
+// rollOut makes a deployment run another image.
 func (p *run) rollOut(w wish) error {
 	return p.deployment(w.subject, func(d *appsv1.Deployment) {
 		d.Spec.Template.Spec.Containers[0].Image = fmt.Sprintf("image:%d", d.Generation)
 	})
 }
 
-// annotate writes on all pods of an app: key=value.
+// annotate annotates all pods of an app: key=value.
 func (p *run) annotate(w wish) error {
 	for _, pod := range store.All[*corev1.Pod](p.sim.Store) {
 		if pod.Labels["app"] != w.subject {
@@ -64,7 +64,7 @@ func (p *run) annotate(w wish) error {
 	return nil
 }
 
-// lose ends the first machine that runs.
+// lose ends the first running machine.
 func (p *run) lose(wish) error {
 	running := p.running()
 	if len(running) == 0 {
@@ -84,7 +84,7 @@ func (p *run) running() []cloud.Instance {
 	return out
 }
 
-// interrupt takes back a share of the spot machines, two minutes after a notice: 20%.
+// interrupt interrupts a share of the spot machines, two minutes after a notice: 20%.
 func (p *run) interrupt(w wish) error {
 	percent, err := strconv.Atoi(strings.TrimSuffix(w.subject, "%"))
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *run) interrupt(w wish) error {
 	return nil
 }
 
-// price says what a type's machines of a kind cost of what they would on demand: compute-2 spot=20%.
+// price sets the price of a type as a share of its price on demand: compute-2 spot=20%.
 func (p *run) price(w wish) error {
 	percent, err := strconv.Atoi(strings.TrimSuffix(w.options[catalog.Spot], "%"))
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *run) price(w wish) error {
 	return nil
 }
 
-// shortage leaves none of the types that it names, or of the cheapest ones: cheapest=10.
+// shortage makes the named types, or the cheapest ones, unavailable: cheapest=10.
 func (p *run) shortage(w wish) error {
 	if n := w.options["cheapest"]; n != "" {
 		most, err := strconv.Atoi(n)
@@ -129,13 +129,13 @@ func (p *run) shortage(w wish) error {
 // restock ends all shortages.
 func (p *run) restock(wish) error { p.sim.Restock(); return nil }
 
-// machines that are bought from now on never join, or join again: fail, join.
+// machines makes machines that are bought from now on never join, or join again: fail, join.
 func (p *run) machines(w wish) error { p.sim.Spoil = w.subject == "fail"; return nil }
 
-// cloud goes away and comes back: away, back.
+// cloud makes the cloud unreachable, or reachable again: away, back.
 func (p *run) cloud(w wish) error { p.sim.Away = w.subject == "away"; return nil }
 
-// aNode is one that is about to go, or the first.
+// aNode is the first leaving node, or else the first node.
 func (p *run) aNode() (*corev1.Node, error) {
 	nodes := store.All[*corev1.Node](p.sim.Store)
 	for _, node := range nodes {
@@ -151,7 +151,7 @@ func (p *run) aNode() (*corev1.Node, error) {
 	return nodes[0], nil
 }
 
-// remove deletes the first node or claim, all nodes or claims, or what it names.
+// remove deletes the first node or claim, all nodes or claims, or the named ones.
 func (p *run) remove(w wish) error {
 	objects, err := p.meant(w)
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *run) remove(w wish) error {
 	return nil
 }
 
-// force is to delete, and to pull the finalizers that would have something done first.
+// force deletes an object, and removes the finalizers that would delay the deletion.
 func (p *run) force(w wish) error {
 	objects, err := p.meant(w)
 	if err != nil {
@@ -181,7 +181,7 @@ func (p *run) force(w wish) error {
 	return p.remove(w)
 }
 
-// meant are the objects that a line is about.
+// meant are the objects that a line names.
 func (p *run) meant(w wish) ([]client.Object, error) {
 	var objects []client.Object
 	meta := metav1.ObjectMeta{Namespace: "default"}

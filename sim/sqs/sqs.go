@@ -1,5 +1,5 @@
-// Package sqs simulates the queue of the cloud's notices with the behaviour of SQS: a message that was
-// received is hidden for a while, and comes again unless it is deleted.
+// Package sqs simulates the queue of the cloud's notices with the behaviour of SQS: a received message
+// is hidden for a while, and comes again unless it is deleted.
 //
 // The package must not depend on the content of messages, nor on their readers.
 package sqs
@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// hidden is for how long no other receiver sees a message that was received.
+	// hidden is how long a received message is invisible to other receivers.
 	hidden = 20 * time.Second
-	// most is how many are received at once.
+	// most is the largest number of messages in one answer.
 	most = 10
 )
 
 // Queue outlives the processes that read it.
 type Queue struct {
 	Now func() time.Time
-	// Later has a function called at a time.
+	// Later calls a function at a time.
 	Later func(at time.Time, what string, do func())
 
 	messages []*message
@@ -44,7 +44,7 @@ func (q *Queue) Send(body string, after time.Duration, times int) {
 	}
 }
 
-// Subscribe calls a function whenever there is something to receive.
+// Subscribe calls a function whenever a message can be received.
 func (q *Queue) Subscribe(wake func()) {
 	q.readers = append(q.readers, wake)
 	if len(q.messages) > 0 {
@@ -58,12 +58,12 @@ func (q *Queue) ring() {
 	}
 }
 
-// Empty reports whether there is nothing to receive now.
+// Empty reports whether there is no message to receive now.
 func (q *Queue) Empty() bool { return !slices.ContainsFunc(q.messages, q.seen) }
 
 func (q *Queue) seen(l *message) bool { return !q.Now().Before(l.visible) }
 
-// Receive returns what is there, and does not wait.
+// Receive returns the available messages, and does not wait.
 func (q *Queue) Receive(context.Context) ([]instanceevents.Message, error) {
 	var out []instanceevents.Message
 	for _, l := range q.messages {

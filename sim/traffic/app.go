@@ -21,10 +21,10 @@ import (
 	"tenon/sim/cluster"
 )
 
-// Names of what some apps refer to.
+// Names of objects to which some apps refer.
 const (
-	urgent = "urgent" // pods before which others make way
-	idle   = "idle"   // pods that make way for all others
+	urgent = "urgent" // pods that may preempt others
+	idle   = "idle"   // pods that all others may preempt
 	disks  = "disks"  // volumes that are in one zone
 )
 
@@ -38,7 +38,7 @@ func ranks() []client.Object {
 	}
 }
 
-// begin makes an app of some kind: most are deployments, some are stateful.
+// begin makes an app of a random kind: most are deployments, some are stateful sets.
 func (u *Users) begin(ctx context.Context, replicas int32) error {
 	name := fmt.Sprintf("app-%d", len(u.apps)+u.sets)
 	template := u.template(name, int64(100*(1+u.Dice.IntN(20))), int64(128*(1+u.Dice.IntN(24))))
@@ -51,7 +51,7 @@ func (u *Users) begin(ctx context.Context, replicas int32) error {
 	return u.deploy(ctx, name, replicas, template, selector)
 }
 
-// season gives pods wishes.
+// season gives pods random constraints.
 func (u *Users) season(spec *corev1.PodSpec, selector *metav1.LabelSelector, replicas int32) {
 	switch u.Dice.IntN(12) {
 	case 0, 1, 2:
@@ -77,7 +77,7 @@ func (u *Users) season(spec *corev1.PodSpec, selector *metav1.LabelSelector, rep
 	}
 }
 
-// deploy makes a deployment, of which some have a budget, and some an autoscaler.
+// deploy makes a deployment. Some have a budget, and some an autoscaler.
 func (u *Users) deploy(ctx context.Context, name string, replicas int32, template corev1.PodTemplateSpec, selector *metav1.LabelSelector) error {
 	u.apps = append(u.apps, name)
 	if u.Dice.IntN(3) == 0 {
@@ -128,21 +128,21 @@ func (u *Users) keep(ctx context.Context, name string, replicas int32, template 
 	return u.guard(ctx, name, replicas, selector)
 }
 
-// app is a deployment with an autoscaler, and how many pods it has in the middle of the day.
+// app is a deployment with an autoscaler, and its number of pods in the middle of the day.
 type app struct {
 	name string
 	size int32
 }
 
-// How an autoscaler works: how often it looks, how far off it has to be to do something,
-// and how far it goes at once.
+// The parameters of an autoscaler: how often it checks, the difference at which it acts, and the
+// largest change at once.
 const (
 	step      = 5 * time.Minute
 	tolerance = 0.1
 	farthest  = 2.0
 )
 
-// follow has the autoscaled apps follow the load of the day.
+// follow makes the autoscaled apps follow the load of the day.
 func (u *Users) follow() {
 	if u.stopped {
 		return
@@ -163,7 +163,7 @@ func (u *Users) follow() {
 	u.Later(u.Now().Add(step), "autoscaler", u.follow)
 }
 
-// load is a part of the most: a wave with its top at two in the afternoon, lower at the
+// load is a fraction of the maximum: a wave that peaks at two in the afternoon, lower at the
 // weekend.
 func (u *Users) load() float64 {
 	t := u.Now().UTC()

@@ -14,7 +14,7 @@ import (
 	"tenon/sim/invariant"
 )
 
-// mostBuffers is how many CapacityBuffers there are at a time.
+// mostBuffers is the largest number of CapacityBuffers at a time.
 const mostBuffers = 3
 
 // buffer makes the users ask for spare room, change its size, or give it up.
@@ -32,7 +32,7 @@ func (u *Users) buffer() {
 	u.Later(u.Now().Add(time.Duration(u.Buffers.ExpFloat64()*float64(10*time.Minute))), "buffers", u.buffer)
 }
 
-// reserve makes a buffer, for pods of its own or for a share of an app; one that is there gets another size.
+// reserve makes a buffer, for pods of its own or for a share of an app; an existing one gets another size.
 func (u *Users) reserve(ctx context.Context, name string) error {
 	var b autoscalingv1beta1.CapacityBuffer
 	replicas := int32(u.Buffers.IntN(max(u.Size/2, 2)))
@@ -49,11 +49,11 @@ func (u *Users) reserve(ctx context.Context, name string) error {
 	}
 	b.Spec.Replicas, b.Spec.PodTemplateRef = &replicas, &autoscalingv1beta1.LocalObjectRef{Name: name}
 	template := &corev1.PodTemplate{ObjectMeta: key, Template: u.template(name, int64(100*(1+u.Buffers.IntN(20))), int64(128*(1+u.Buffers.IntN(24))))}
-	if u.Buffers.IntN(8) == 0 { // some ask for what no machine has
+	if u.Buffers.IntN(8) == 0 { // some ask for more than any machine has
 		template.Template = u.template(name, 1_000_000, 1024)
 		template.Template.Annotations = map[string]string{invariant.Infeasible: "true"}
 	}
-	_ = u.Client.Delete(ctx, &corev1.PodTemplate{ObjectMeta: key}) // the one of a buffer before
+	_ = u.Client.Delete(ctx, &corev1.PodTemplate{ObjectMeta: key}) // the template of an earlier buffer
 	if err := u.Client.Create(ctx, template); err != nil {
 		return err
 	}

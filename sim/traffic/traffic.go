@@ -30,11 +30,11 @@ type Users struct {
 	Dice   *rand.Rand
 	Now    func() time.Time
 	Later  func(at time.Time, what string, do func())
-	// Size is about how many pods run by day.
+	// Size is roughly how many pods run by day.
 	Size int
 	// Limit is how many cores the pool may have; zero means enough.
 	Limit int
-	// OnDemand has the pool buy no spot machines.
+	// OnDemand makes the pool buy no spot machines.
 	OnDemand bool
 	// Empties makes the pool's policy WhenEmpty.
 	Empties bool

@@ -17,10 +17,10 @@ import (
 	"tenon/sim"
 )
 
-// main holds memory that it never touches: small runs make little that stays, and would have
-// the garbage collector come by all the time.
+// main holds memory that it never touches: small runs keep little memory alive, so the garbage
+// collector would run all the time.
 func main() {
-	debug.SetGCPercent(400) // there is memory, and no pause that would be noticed
+	debug.SetGCPercent(400) // memory is plentiful, and pauses do not matter
 	debug.SetMemoryLimit(1 << 30)
 	ballast := make([]byte, 128<<20)
 	code := run(os.Args[1:], os.Stdout, os.Stderr)
