@@ -130,8 +130,8 @@ func bounds(s *apiextensionsv1.JSONSchemaProps) (rules []string) {
 const fieldsHead = `# Fields
 
 Every field of the kinds that Tenon reads and writes, as the API server knows them. ` + "`kubectl explain nodepool.spec.disruption`" + ` shows the same for an installed version, and
-[` + "`tenon validate`" + `](validate.md) checks a file against it without a cluster. What a column *must be* quotes after the bounds is what the API server says when it refuses a value.
+[` + "`tenon validate`" + `](validate.md) checks a file against it without a cluster. After the bounds, the column *must be* quotes the API server's message for a refused value.
 
 ` + "`[]`" + ` stands for each entry of a list, ` + "`{}`" + ` for each entry of a map. Conditions have the fields of Kubernetes' own: ` + "`type`, `status`, `reason`, `message`, `lastTransitionTime`, `observedGeneration`" + `.
-[Pools](pools.md), [buffers](buffers.md) and [node groups](node-groups.md) say what the fields are good for.
+[Pools](pools.md), [buffers](buffers.md) and [node groups](node-groups.md) explain how to use the fields.
 `

@@ -13,16 +13,16 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// Mode is what may be done to a group.
+// Mode says how Tenon manages a group.
 type Mode string
 
 // Modes.
 const (
 	// ModeObserve shows the group, and changes nothing.
 	ModeObserve Mode = "observe"
-	// ModeNative has the group grow when pods need nodes and shrink when they do not, as pools do.
+	// ModeNative makes the group grow when pods need nodes and shrink when they do not, like a pool.
 	ModeNative Mode = "native"
-	// ModeCAS has the group managed by the rules of Cluster Autoscaler.
+	// ModeCAS makes Tenon manage the group by the rules of Cluster Autoscaler.
 	ModeCAS Mode = "cas"
 )
 
@@ -35,20 +35,20 @@ const (
 	AnnotationJoined = "tenon.sh/node-group-joined"
 	// AnnotationLastPodEvent says when a pod last came to the node or left it, as RFC 3339.
 	AnnotationLastPodEvent = "tenon.sh/last-pod-event"
-	// AnnotationEnded says of a node that is being deleted that the cloud was told to end its instance. The desired size of
+	// AnnotationEnded says, on a node that is being deleted, that the cloud was told to end its instance. The desired size of
 	// the group does not include the instance any more, or the cloud replaces it.
 	AnnotationEnded = "tenon.sh/instance-ended"
 	// AnnotationDelayed says since when other programs have kept the instance of a drained node, as RFC 3339.
 	AnnotationDelayed = "tenon.sh/deletion-delayed"
-	// AnnotationCordoned says that Tenon cordoned the node, so that it is undone if the node stays after all.
+	// AnnotationCordoned says that Tenon cordoned the node, and uncordons it if the node stays after all.
 	AnnotationCordoned = "tenon.sh/cordoned"
 )
 
 // Taints of nodes of groups in mode cas, as Cluster Autoscaler has them. Their values are seconds since 1970.
 const (
-	// TaintCandidate is on a node that nothing needs, since the time that it says. Pods are put there last.
+	// TaintCandidate is on an unneeded node, since the time in its value. The scheduler avoids such nodes.
 	TaintCandidate = "DeletionCandidateOfClusterAutoscaler"
-	// TaintToBeDeleted is on a node that goes. No pods are put there.
+	// TaintToBeDeleted is on a node that is being removed. The scheduler binds no pods there.
 	TaintToBeDeleted = "ToBeDeletedByClusterAutoscaler"
 )
 
@@ -58,20 +58,20 @@ const (
 	ConditionGroupFound = "GroupFound"
 	// ConditionSupported: the group can be managed as a number of like nodes.
 	ConditionSupported = "Supported"
-	// ConditionTemplateKnown: it is known what a further node of the group would be like.
+	// ConditionTemplateKnown: the properties of a further node of the group are known.
 	ConditionTemplateKnown = "TemplateKnown"
-	// ConditionHealthy: the nodes of the group have joined and are Ready, but for a few.
+	// ConditionHealthy: the nodes of the group have joined and are Ready, except for a few.
 	ConditionHealthy = "Healthy"
-	// ConditionUnhindered: nothing is known that works against a change of the group's size.
+	// ConditionUnhindered: no obstacle to a change of the group's size is known.
 	ConditionUnhindered = "Unhindered"
-	// ConditionBackedOff: instances did not come, and for a while no more are asked for.
+	// ConditionBackedOff: instances did not launch, and for a while Tenon requests no more.
 	ConditionBackedOff = "BackedOff"
-	// ConditionForeignAutoscaler: a Cluster Autoscaler is alive that may change the group. Until it is False, Tenon does not.
+	// ConditionForeignAutoscaler: an active Cluster Autoscaler may change the group. Until it is False, Tenon does not.
 	ConditionForeignAutoscaler = "ForeignAutoscalerActive"
 )
 
 // NodeGroup shows a group of instances that the cloud keeps at a size, such as an Auto Scaling group. Tenon makes one
-// for each group that it is told of or discovers.
+// for each group that its settings name or that it discovers.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=nodegroups,scope=Cluster,categories=tenon,shortName=ng
@@ -98,7 +98,7 @@ type NodeGroup struct {
 	Status NodeGroupStatus `json:"status,omitempty"`
 }
 
-// NodeGroupSpec says which group it is, and what may be done to it.
+// NodeGroupSpec names the group, and says how Tenon manages it.
 type NodeGroupSpec struct {
 	// GroupName is the group's name in the cloud.
 	// +kubebuilder:validation:MinLength=1
@@ -106,17 +106,17 @@ type NodeGroupSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="groupName is immutable"
 	// +required
 	GroupName string `json:"groupName"`
-	// Mode is what may be done to the group. In mode observe it is shown, and nothing is changed. In mode native it grows
-	// when pods need nodes, and its nodes are disrupted as those of pools are, but not below the group's minimum. In mode
-	// cas its nodes go by the rules of Cluster Autoscaler instead.
+	// Mode says how Tenon manages the group. In mode observe Tenon shows it, and changes nothing. In mode native it grows
+	// when pods need nodes, and its nodes are disrupted like those of pools, but not below the group's minimum. In mode
+	// cas its nodes are removed by the rules of Cluster Autoscaler instead.
 	// +kubebuilder:validation:Enum:=observe;native;cas
 	// +kubebuilder:default:="observe"
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
-	// Disruption says when nodes of a group in mode native may be taken away, as in a NodePool. If it is not given,
-	// consolidateAfter is what the group's tag scaledownunneededtime says, or else ten minutes, and a tenth of the nodes
-	// may be disrupted at a time. In mode cas budgets count that are given, and consolidateAfter Never; other flags and
-	// options say the rest.
+	// Disruption says when nodes of a group in mode native may be removed, as in a NodePool. If it is not given,
+	// consolidateAfter is the value of the group's tag scaledownunneededtime, or else ten minutes, and a tenth of the nodes
+	// may be disrupted at a time. In mode cas only given budgets and consolidateAfter Never count; flags and options of
+	// Cluster Autoscaler decide the rest.
 	// +optional
 	Disruption *karpenterv1.Disruption `json:"disruption,omitempty"`
 }
@@ -124,10 +124,10 @@ type NodeGroupSpec struct {
 // UnneededTime is the option of a group that says how long a node must have been unneeded before it may go.
 const UnneededTime = "scaledownunneededtime"
 
-// usualUnneededTime is what counts if neither the object nor the group says something else. (As in Cluster Autoscaler.)
+// usualUnneededTime is the default if neither the object nor the group sets a time. (As in Cluster Autoscaler.)
 const usualUnneededTime = 10 * time.Minute
 
-// Disrupts is when nodes of the group may be taken away: what the object says, or what follows from the group's options.
+// Disrupts says when nodes of the group may be removed, by the object or else by the group's options.
 func (g *NodeGroup) Disrupts() karpenterv1.Disruption {
 	if g.Spec.Disruption != nil {
 		return *g.Spec.Disruption
@@ -143,21 +143,21 @@ func (g *NodeGroup) Disrupts() karpenterv1.Disruption {
 	}
 }
 
-// NodeGroupStatus is what the cloud and the cluster say of the group.
+// NodeGroupStatus is the state of the group in the cloud and the cluster.
 type NodeGroupStatus struct {
 	// Size is how many instances the group may and should have.
 	// +optional
 	Size *NodeGroupSize `json:"size,omitempty"`
-	// Instances counts what the group has.
+	// Instances counts the group's instances.
 	// +optional
 	Instances *NodeGroupInstances `json:"instances,omitempty"`
-	// Priority is that of the expander priority in mode cas: pods get nodes of the group with the highest first.
+	// Priority is the group's priority for the expander priority in mode cas: the group with the highest grows first.
 	// +optional
 	Priority *int64 `json:"priority,omitempty"`
 	// Scaled is when Tenon last changed the group.
 	// +optional
 	Scaled *NodeGroupScaled `json:"scaled,omitempty"`
-	// Backoff is kept for three hours after instances did not come.
+	// Backoff is kept for three hours after instances did not launch or join.
 	// +optional
 	Backoff *NodeGroupBackoff `json:"backoff,omitempty"`
 	// Unregistered are instances without a node.
@@ -165,38 +165,38 @@ type NodeGroupStatus struct {
 	// +listMapKey=providerID
 	// +optional
 	Unregistered []UnregisteredInstance `json:"unregistered,omitempty"`
-	// Zones in which the cloud puts instances of the group, as it chooses.
+	// Zones from which the cloud chooses when it launches instances.
 	// +optional
 	Zones []string `json:"zones,omitempty"`
-	// InstanceTypes of which the cloud launches instances, as it chooses.
+	// InstanceTypes from which the cloud chooses when it launches instances.
 	// +optional
 	InstanceTypes []string `json:"instanceTypes,omitempty"`
-	// CapacityTypes in which the cloud buys instances, as it chooses: on-demand, spot.
+	// CapacityTypes from which the cloud chooses when it launches instances: on-demand, spot.
 	// +optional
 	CapacityTypes []string `json:"capacityTypes,omitempty"`
-	// Template is what a further node of the group has at least.
+	// Template has the minimum properties of a further node of the group.
 	// +optional
 	Template *NodeGroupTemplate `json:"template,omitempty"`
 	// Price of the group.
 	// +optional
 	Price *NodeGroupPrice `json:"price,omitempty"`
-	// Options are those that the group has for itself, by the names of Cluster Autoscaler.
+	// Options are the group's own options, by the names of Cluster Autoscaler.
 	// +optional
 	Options map[string]string `json:"options,omitempty"`
-	// Conditions say whether the group was found, can be managed, is known and is well.
+	// Conditions say whether the group was found, can be managed, has a known template and is healthy.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// NodeGroupSize is what bounds a group, and what it should have.
+// NodeGroupSize holds the bounds and the desired size of a group.
 type NodeGroupSize struct {
 	// Min is the floor: the group does not get smaller.
 	Min int64 `json:"min"`
 	// Max is the ceiling: the group does not get larger.
 	Max int64 `json:"max"`
-	// Desired is what the cloud keeps it at.
+	// Desired is the size at which the cloud keeps the group.
 	Desired int64 `json:"desired"`
 	// Since is when Desired was last seen to change.
 	// +optional
@@ -208,18 +208,18 @@ type NodeGroupScaled struct {
 	// Up is when the group was last asked to grow.
 	// +optional
 	Up metav1.Time `json:"up,omitzero"`
-	// Down is when an instance that was not needed was last ended, and Failed when the cloud last refused that.
+	// Down is when an unneeded instance was last ended, and Failed when the cloud last refused to end one.
 	// +optional
 	Down metav1.Time `json:"down,omitzero"`
 	// +optional
 	Failed metav1.Time `json:"failed,omitzero"`
 }
 
-// NodeGroupBackoff says that, and for how long, no instances are asked for because the last ones did not come.
+// NodeGroupBackoff says how long Tenon requests no instances because the last ones did not launch or join.
 type NodeGroupBackoff struct {
-	// Failures is how many times in a row instances did not come.
+	// Failures is how many times in a row instances did not launch or join.
 	Failures int64 `json:"failures"`
-	// Since is when the last failure was seen, and Until when instances are asked for again.
+	// Since is when the last failure was seen, and Until when Tenon requests instances again.
 	Since metav1.Time `json:"since"`
 	Until metav1.Time `json:"until"`
 }
@@ -241,15 +241,15 @@ type NodeGroupInstances struct {
 	Unready int64 `json:"unready"`
 	// Unregistered instances have no node.
 	Unregistered int64 `json:"unregistered"`
-	// Leaving instances are being terminated; they are counted nowhere else but in Total.
+	// Leaving instances are being terminated; besides this they count only in Total.
 	Leaving int64 `json:"leaving"`
 }
 
-// NodeGroupTemplate is what a further node of a group has at least.
+// NodeGroupTemplate has the minimum properties of a further node of a group.
 type NodeGroupTemplate struct {
-	// Source names where it comes from: the node that it was copied from, or the group's own settings.
+	// Source names the origin of the template: the node from which it was copied, or the group's own settings.
 	Source string `json:"source"`
-	// Labels of the node, without those of which the cloud chooses the value.
+	// Labels of the node, without those whose value the cloud chooses.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 	// Taints of the node once it has started.
@@ -258,17 +258,17 @@ type NodeGroupTemplate struct {
 	// Capacity of the node.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
-	// Allocatable is what daemons and pods can use.
+	// Allocatable is the part of the capacity that daemons and pods can use.
 	// +optional
 	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
 }
 
-// NodeGroupPrice is what a group costs, in the currency of the cloud's prices.
+// NodeGroupPrice is the price of a group, in the currency of the cloud's prices.
 type NodeGroupPrice struct {
-	// PerNode is what a further node costs an hour at most.
+	// PerNode is the highest price of a further node an hour.
 	// +optional
 	PerNode string `json:"perNode,omitempty"`
-	// PerHour is what the group's instances cost an hour.
+	// PerHour is the price of the group's instances an hour.
 	// +optional
 	PerHour string `json:"perHour,omitempty"`
 }
@@ -282,7 +282,7 @@ type NodeGroupList struct {
 	Items           []NodeGroup `json:"items"`
 }
 
-// Observed reports whether the group may not be changed.
+// Observed reports whether Tenon must not change the group.
 func (g *NodeGroup) Observed() bool { return g.Spec.Mode == "" || g.Spec.Mode == ModeObserve }
 
 // Free reports whether it is known that no other autoscaler changes the group.
@@ -290,7 +290,7 @@ func (g *NodeGroup) Free() bool {
 	return meta.IsStatusConditionFalse(g.Status.Conditions, ConditionForeignAutoscaler)
 }
 
-// BackedOff reports whether no instances are asked for, because the last ones did not come.
+// BackedOff reports whether Tenon requests no instances because the last ones did not launch or join.
 func (g *NodeGroup) BackedOff() bool {
 	return meta.IsStatusConditionTrue(g.Status.Conditions, ConditionBackedOff)
 }
@@ -301,12 +301,12 @@ const (
 	StartupTime   = "maxnodestartuptime"
 )
 
-// Provisions is how long an instance of the group may take to become a node, unless the group says it as usual.
+// Provisions is how long an instance of the group may take to become a node: the group's option, or else the given default.
 func (g *NodeGroup) Provisions(usual time.Duration) time.Duration {
 	return g.period(ProvisionTime, usual)
 }
 
-// Starts is how long a node of the group may take to become Ready, unless the group says it as usual.
+// Starts is how long a node of the group may take to become Ready: the group's option, or else the given default.
 func (g *NodeGroup) Starts(usual time.Duration) time.Duration { return g.period(StartupTime, usual) }
 
 func (g *NodeGroup) period(option string, usual time.Duration) time.Duration {
@@ -316,7 +316,7 @@ func (g *NodeGroup) period(option string, usual time.Duration) time.Duration {
 	return usual
 }
 
-// SetDefaults fills in what the API server would, for objects that come from a file.
+// SetDefaults fills in the API server's defaults, for objects from a file.
 func (g *NodeGroup) SetDefaults() {
 	if g.Spec.Mode == "" {
 		g.Spec.Mode = ModeObserve
