@@ -13,8 +13,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// Wherever the process dies, before a write or after it, the next one brings the nodes to
-// the same end: no node is closed for nothing, and nothing is bought twice.
+// Wherever the process dies, before a write or after it, the next one brings the nodes to the same
+// end: no node is closed without need, and nothing is bought twice.
 func TestACrashAtAnyWrite(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
@@ -29,7 +29,7 @@ func TestACrashAtAnyWrite(t *testing.T) {
 	}
 }
 
-// crashAt lets the process die at a write; it reports whether there were so many.
+// crashAt makes the process die at a write; it reports whether there were that many writes.
 func crashAt(t *testing.T, at int, after bool) bool {
 	t.Helper()
 	h := newFixture(t, web())
@@ -79,8 +79,8 @@ func crashAt(t *testing.T, at int, after bool) bool {
 	return dead
 }
 
-// A pool in which nothing can be bought, or a node that cannot be tainted, keeps no other
-// disruption from its way.
+// A pool in which nothing can be bought, or a node that cannot be tainted, does not block other
+// disruptions.
 func TestOneStuckCommandBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web())
@@ -98,7 +98,7 @@ func TestOneStuckCommandBlocksNoOther(t *testing.T) {
 	}
 }
 
-// Replacements that are not there in time are given up, and the nodes take pods again.
+// Replacements that are not ready in time are abandoned, and the nodes take pods again.
 func TestReplacementsThatNeverCome(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web())
@@ -128,7 +128,7 @@ func TestPoolsThatCannotBuyYet(t *testing.T) {
 	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "web-00003: recorded rearranged")
 }
 
-// A disruption that was taken back before anything of it could be seen is decided about again soon.
+// A disruption that was taken back before it was visible is decided again soon.
 func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web())
@@ -149,8 +149,8 @@ func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
 	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "web-00006: recorded rearranged")
 }
 
-// What another process has begun counts in budgets as soon as its command is seen, before
-// the node is closed: when leaders change, two may be alive for a moment.
+// Commands of another process count in budgets as soon as they are seen, before the node is closed:
+// when leaders change, two may be alive for a moment.
 func TestWhatOthersHaveBegunCountsInBudgets(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "1"}} }))
@@ -172,7 +172,7 @@ func TestWhatOthersHaveBegunCountsInBudgets(t *testing.T) {
 	h.expect("a: recorded", "b: ")
 }
 
-// An empty node on which nothing can be written keeps no other here.
+// An empty node that cannot be written does not keep other nodes.
 func TestEmptyNodesGoByThemselves(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web())
@@ -190,7 +190,7 @@ func TestEmptyNodesGoByThemselves(t *testing.T) {
 	h.expect("a: closed Empty recorded", "b: ")
 }
 
-// Marks that belong to no command are taken back: they are those of an earlier process.
+// Marks that belong to no command are removed: an earlier process set them.
 func TestMarksWithoutACommandAreTakenBack(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web(func(p *karpenterv1.NodePool) { p.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}} }))

@@ -23,8 +23,7 @@ func TestAnEmptyNodeIsDeleted(t *testing.T) {
 	h.expect("a: deleted closed Empty")
 }
 
-// A pod that comes between the decision and the removal keeps its node, and nothing is left
-// behind.
+// A pod that comes between the decision and the removal keeps its node, and no marks are left.
 func TestAPodThatComesInBetweenKeepsItsNode(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web())
@@ -38,7 +37,7 @@ func TestAPodThatComesInBetweenKeepsItsNode(t *testing.T) {
 	h.expect("a: ")
 }
 
-// Nodes that are half empty are replaced: the new node is ready before the old ones go.
+// Half-empty nodes are replaced: the new node is ready before the old ones are removed.
 func TestReplacementsAreReadyFirst(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web())
@@ -63,7 +62,7 @@ func TestALostReplacementTakesEverythingBack(t *testing.T) {
 	h.Must(h.API.Delete(context.Background(), h.Claim("web-00003")))
 	h.watch()
 	h.Run(h.conduct, "")
-	h.expect("a: ", "b: ", "c: ") // the other one was bought for nothing
+	h.expect("a: ", "b: ", "c: ") // the other replacement was bought for nothing
 }
 
 // Another writer's change of a claim does not keep a command from beginning.

@@ -8,8 +8,8 @@ import (
 	"tenon/internal/world"
 )
 
-// A sweep that takes several evaluations ends when each node has had its turn, however few of
-// them the last one saw; and the next one is counted anew.
+// A sweep that takes several evaluations ends when each node has been evaluated, even if the last
+// evaluation saw only a few; and the next sweep counts from the beginning.
 func TestASweepComesToItsEnd(t *testing.T) {
 	t.Parallel()
 	two := decide.Coverage{Next: "somewhere", Swept: 2, Skipped: 3}
@@ -33,14 +33,14 @@ func TestASweepComesToItsEnd(t *testing.T) {
 	}
 }
 
-// After an evaluation that took long, as on a machine that is short of cores, the next one comes
-// after five minutes at the latest, as the documents say; after a usual one it comes sooner.
+// After a long evaluation, as on a machine that is short of cores, the next one comes after five
+// minutes at the latest, as documented; after a usual one it comes sooner.
 func TestASlowEvaluationHoldsUpLittle(t *testing.T) {
 	t.Parallel()
 	begun := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		took time.Duration
-		more bool // nodes wait to be looked at
+		more bool // more nodes wait for the sweep
 		want time.Duration
 	}{
 		"usual":                       {took: 100 * time.Millisecond, want: 10 * time.Second},

@@ -39,8 +39,8 @@ import (
 	"tenon/internal/world"
 )
 
-// fixture is the disruption controllers on a rig, and the world that they look at. Nothing
-// reaches the world by itself: the test is the watch.
+// fixture is the disruption controllers on a rig, with their world. Changes reach the world only
+// through the test, which acts as the watch.
 type fixture struct {
 	*harness.Harness
 	t                 *testing.T
@@ -49,7 +49,7 @@ type fixture struct {
 	names             int
 	known             map[string]client.Object
 	gates             settings.FeatureGates
-	closed            bool                     // it is not known what pools can buy
+	closed            bool                     // the offers of pools are unknown
 	prospects         map[string]plan.Prospect // of the last evaluation, by node
 }
 
@@ -60,7 +60,7 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 	return h
 }
 
-// start is a process that begins: it knows only what is on the objects.
+// start starts a process, which knows only what is on the objects.
 func (h *fixture) start() {
 	h.Kit.Settings.FeatureGates = h.gates
 	h.world, h.known = assembly.World(h.Kit), map[string]client.Object{}
@@ -80,7 +80,7 @@ func (h *fixture) start() {
 	h.watch()
 }
 
-// cloudCatalog sells what the cloud does.
+// cloudCatalog returns the cloud's catalogue.
 type cloudCatalog struct{ of *fixture }
 
 func (s cloudCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
@@ -90,7 +90,7 @@ func (s cloudCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.
 	return memory.Sample(), nil
 }
 
-// watch tells the world of everything that is there, and of what has gone.
+// watch passes all existing and deleted objects to the world.
 func (h *fixture) watch() {
 	h.t.Helper()
 	seen := map[string]client.Object{}
@@ -111,7 +111,7 @@ func (h *fixture) watch() {
 	h.known = seen
 }
 
-// pass lets time go by, with the watches keeping up; both controllers run every second.
+// pass lets time pass, while the watches keep up; both controllers run every second.
 func (h *fixture) pass(d time.Duration) {
 	h.t.Helper()
 	for range int(d / time.Second) {
@@ -181,7 +181,7 @@ func catalogue(name string) *catalog.Type {
 	return &sample.Types[at]
 }
 
-// pod of a ReplicaSet, bound long ago.
+// pod is a pod of a ReplicaSet, bound long ago.
 func (h *fixture) pod(name, node string, change ...func(*corev1.Pod)) {
 	h.t.Helper()
 	yes := true
@@ -219,7 +219,7 @@ func (h *fixture) initialize() {
 	}
 }
 
-// picture is what is on the objects: "claim [type]: what is to be seen".
+// picture describes the objects: "claim [type]: marks".
 func (h *fixture) picture() []string {
 	h.t.Helper()
 	var claims karpenterv1.NodeClaimList
@@ -258,7 +258,7 @@ func (h *fixture) expect(want ...string) {
 	}
 }
 
-// web is a pool whose nodes may all go at once.
+// web is a pool whose nodes may all be removed at once.
 func web(change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
 	pool := harness.Pool("web")
 	pool.Spec.Disruption.ConsolidateAfter = karpenterv1.NillableDuration{Duration: new(time.Duration)}
@@ -271,7 +271,7 @@ func web(change ...func(*karpenterv1.NodePool)) *karpenterv1.NodePool {
 	return pool
 }
 
-// mark closes a node and says why, as another process would have done it.
+// mark closes a node and states the reason, as another process would have done.
 func (h *fixture) mark(name string) {
 	h.t.Helper()
 	claim := h.Claim(name)
@@ -284,5 +284,5 @@ func (h *fixture) mark(name string) {
 	h.Put(&node)
 }
 
-// noKey is that of singletons.
+// noKey is the key of singletons.
 var noKey = reconcile.Key{}

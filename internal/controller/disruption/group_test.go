@@ -25,7 +25,7 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// group is one in mode native whose nodes may all go at once, down to a floor.
+// group is a group in mode native whose nodes may all be removed at once, down to its minimum.
 func group(floor, desired int64, change ...func(*tenonv1alpha1.NodeGroup)) *tenonv1alpha1.NodeGroup {
 	room := corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("16Gi"), "pods": resource.MustParse("58")}
 	g := &tenonv1alpha1.NodeGroup{
@@ -49,7 +49,7 @@ func group(floor, desired int64, change ...func(*tenonv1alpha1.NodeGroup)) *teno
 	return g
 }
 
-// grouped is a fixture with a group and its nodes, each with so many pods.
+// grouped is a fixture with a group and its nodes, each with a number of pods.
 func grouped(t *testing.T, object *tenonv1alpha1.NodeGroup, pods ...int) *fixture {
 	t.Helper()
 	h := newFixture(t, object)
@@ -74,7 +74,7 @@ func grouped(t *testing.T, object *tenonv1alpha1.NodeGroup, pods ...int) *fixtur
 	return h
 }
 
-// nodes is what is on the nodes.
+// nodes describes the marks and pods of the nodes.
 func (h *fixture) nodes() string {
 	h.t.Helper()
 	var list corev1.NodeList
@@ -100,14 +100,14 @@ func (h *fixture) nodes() string {
 	return strings.Join(out, ", ")
 }
 
-// TestNodesOfAGroupGo: they are closed first and deleted once nothing keeps them, down to the group's floor, or not at all
-// if the group may not be changed.
+// TestNodesOfAGroupGo: nodes are closed first and deleted once nothing keeps them, down to the group's minimum, or not at
+// all if the group may not be changed.
 func TestNodesOfAGroupGo(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		group *tenonv1alpha1.NodeGroup
 		pods  []int
-		first string // what is to be seen while they are only closed
+		first string // the expected marks while they are only closed
 		want  string
 	}{
 		"empty ones":         {group(0, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2 closed recorded", "n0, n1 deleted closed, n2 deleted closed"},
@@ -134,8 +134,8 @@ func TestNodesOfAGroupGo(t *testing.T) {
 	}
 }
 
-// TestNodesOfAGroupInModeCASGo: a pod holds its node by the rules of Cluster Autoscaler, as the flags choose them, when it is
-// decided, and when the node is looked at once more; in mode native such a pod holds nothing.
+// TestNodesOfAGroupInModeCASGo: a pod holds its node by the rules of Cluster Autoscaler, as the flags choose them, at the
+// decision and at the second look; in mode native such a pod holds nothing.
 func TestNodesOfAGroupInModeCASGo(t *testing.T) {
 	t.Parallel()
 	const safe = "cluster-autoscaler.kubernetes.io/safe-to-evict"
@@ -152,7 +152,7 @@ func TestNodesOfAGroupInModeCASGo(t *testing.T) {
 		pod   []func(*corev1.Pod)
 		mode  func(*tenonv1alpha1.NodeGroup)
 		rules snapshot.DrainRules
-		late  bool // the pod becomes so when the node is closed already
+		late  bool // the pod becomes so after the node was closed
 		want  string
 		why   reason.Code
 	}{
@@ -201,14 +201,14 @@ func TestNodesOfAGroupInModeCASGo(t *testing.T) {
 	}
 }
 
-// cas sets what counts for groups in mode cas, beside what they need to shrink at all.
+// cas sets the settings for groups in mode cas, beside those that they need to shrink at all.
 func (h *fixture) cas(rules snapshot.ScaleDown) {
 	rules.Enabled, rules.UnreadyEnabled, rules.MaxParallelism, rules.MaxDrainParallelism = true, true, 10, 10
 	h.gates.NodeGroups, h.Kit.Settings.ScaleDown = true, rules
 	h.start()
 }
 
-// marks are the taints of a node that Cluster Autoscaler knows, and how many seconds ago they were set.
+// marks are the taints of a node that Cluster Autoscaler knows, with their ages in seconds.
 func (h *fixture) marks(name string) string {
 	h.t.Helper()
 	var node corev1.Node
@@ -222,9 +222,9 @@ func (h *fixture) marks(name string) string {
 	return strings.Join(out, ", ")
 }
 
-// TestUnneededNodesAreMarked: a node that nothing needs has the taint of a candidate, from which its time is counted, also by
-// another process; the taint goes when the node is needed again, or its group is in another mode. A node that goes has the taint
-// that programs beside Tenon know.
+// TestUnneededNodesAreMarked: an unneeded node has the taint of a candidate, from which its time is counted, also by another
+// process; the taint is removed when the node is needed again, or its group is in another mode. A node that is being removed has
+// the taint that other programs know.
 func TestUnneededNodesAreMarked(t *testing.T) {
 	t.Parallel()
 	const candidate, deleted = "DeletionCandidateOfClusterAutoscaler:PreferNoSchedule ", "ToBeDeletedByClusterAutoscaler:NoSchedule "
@@ -277,8 +277,8 @@ func TestUnneededNodesAreMarked(t *testing.T) {
 	}
 }
 
-// TestANodeOfAGroupInModeCASIsTold: a node that goes has the event that tools for Cluster Autoscaler look for, and nodes that stay are
-// counted by its reasons.
+// TestANodeOfAGroupInModeCASIsTold: a node that is removed has the event that tools for Cluster Autoscaler look for, and nodes that
+// stay are counted by its reasons.
 func TestANodeOfAGroupInModeCASIsTold(t *testing.T) {
 	t.Parallel()
 	h := grouped(t, group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode, g.Spec.Disruption = tenonv1alpha1.ModeCAS, nil }), 3, 0)
@@ -297,7 +297,8 @@ func TestANodeOfAGroupInModeCASIsTold(t *testing.T) {
 	}
 }
 
-// TestANodeThatGoesIsCordoned: it is cordoned beside its taint, and uncordoned if it stays after all, unless others had cordoned it.
+// TestANodeThatGoesIsCordoned: it is cordoned beside its taint, and uncordoned if it stays after all, unless another program had
+// cordoned it.
 func TestANodeThatGoesIsCordoned(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ off, before, want, after bool }{
@@ -339,7 +340,7 @@ func (h *fixture) regroup(change func(*tenonv1alpha1.NodeGroup)) {
 	h.Put(&g)
 }
 
-// keep has a node stay.
+// keep makes a node stay.
 func (h *fixture) keep(name string) {
 	h.t.Helper()
 	var node corev1.Node
@@ -348,7 +349,8 @@ func (h *fixture) keep(name string) {
 	h.Put(&node)
 }
 
-// TestAGroupThatMayNotShrinkAnyMore: what was begun is taken back if the group is taken from Tenon, or raised to its size by others.
+// TestAGroupThatMayNotShrinkAnyMore: a command is taken back if the group is taken from Tenon, or if its minimum is raised to its
+// size.
 func TestAGroupThatMayNotShrinkAnyMore(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*tenonv1alpha1.NodeGroup){

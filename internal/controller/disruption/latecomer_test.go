@@ -18,7 +18,7 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// nodeControllers are the controllers that take nodes down once their claims are deleted.
+// nodeControllers are the controllers that remove nodes after their claims are deleted.
 type nodeControllers struct{ claims, nodes, pods reconcile.Controller }
 
 func (h *fixture) nodeControllers() nodeControllers {
@@ -36,8 +36,8 @@ func (h *fixture) nodeControllers() nodeControllers {
 	return nodeControllers{claims: find("nodeclaim.lifecycle"), nodes: find("node.termination"), pods: find("eviction-queue")}
 }
 
-// work lets time go by as pass does, with nodes that drain and go, and replacements that come up
-// some seconds after they were made. Errors are part of the day.
+// work lets time pass as pass does, with nodes that drain and disappear, and replacements that
+// become ready some seconds after their creation. Errors are expected.
 func (h *fixture) work(controllers nodeControllers, d time.Duration, now func() error) {
 	h.t.Helper()
 	for i := range int(d / time.Second) {
@@ -56,7 +56,8 @@ func (h *fixture) work(controllers nodeControllers, d time.Duration, now func() 
 	}
 }
 
-// takeDown runs the controllers of what is being deleted: claims first, as their deletion begins it.
+// takeDown runs the controllers of deleted objects: claims first, because their deletion begins the
+// rest.
 func (h *fixture) takeDown(controllers nodeControllers) {
 	ctx := context.Background()
 	for _, each := range []struct {
@@ -91,13 +92,13 @@ func objects(t *testing.T, list client.ObjectList) (out []client.Object) {
 	return out
 }
 
-// try reconciles and ignores errors: there is always a next time.
+// try reconciles and ignores errors: it is called again.
 func (h *fixture) try(c reconcile.Controller, key client.ObjectKey) {
 	_, _ = c.Reconcile(context.Background(), key)
 }
 
-// moments are just before and just after every write among some calls, as the number of the call
-// that comes next.
+// moments are just before and just after every write among some calls, as the number of the next
+// call.
 func moments(calls []harness.Call) []int {
 	var out []int
 	for i, c := range calls {
@@ -140,11 +141,11 @@ func TestAProtectedPodIsNeverLost(t *testing.T) {
 
 const never = -1
 
-// How it may end for a node to which a protected pod was bound.
+// The possible ends for a node to which a protected pod was bound.
 const stays, waits = "it stays", "it drains and waits"
 
-// bindLate has a protected pod bound to node a before one of the calls, and gives all calls and how
-// it ended. Kubelets of nodes that are being deleted take no pods: then it does not end at all.
+// bindLate binds a protected pod to node a before one of the calls, and returns all calls and the
+// end. Kubelets of nodes that are being deleted take no pods: then there is no end.
 func bindLate(t *testing.T, set func(*fixture), at int) (calls []harness.Call, end string) {
 	t.Helper()
 	h := newFixture(t, web())

@@ -20,7 +20,7 @@ import (
 	"tenon/internal/world"
 )
 
-// decided is when commands were, and looked is a second later.
+// decided is the time of commands; looked is a second later.
 var decided = time.Date(2026, time.March, 2, 12, 0, 0, 500_000_000, time.UTC)
 
 // onNode is a pod of a ReplicaSet that was bound at a time.
@@ -47,7 +47,7 @@ func budgetOf(name string, allowed int32) *policyv1.PodDisruptionBudget {
 	}
 }
 
-// secondLook is a second look at a node on which there is a pod, or none.
+// secondLook is a second look at a node with a pod, or without.
 type secondLook struct {
 	reason    plan.Reason
 	pod       *corev1.Pod
@@ -84,7 +84,7 @@ func (g secondLook) objection(t *testing.T) string {
 	return cause.Text()
 }
 
-// The second look finds what has come up since the decision, and nothing else.
+// The second look finds changes since the decision, and nothing else.
 func TestSecondLook(t *testing.T) {
 	t.Parallel()
 	long, now := decided.Add(-time.Hour), decided.Add(500*time.Millisecond)

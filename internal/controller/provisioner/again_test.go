@@ -10,8 +10,8 @@ import (
 	"tenon/internal/testing/randomcluster"
 )
 
-// TestTheTimeChangesNoPurchase: of two snapshots that differ in their time alone the plans are
-// the same, and so one that is remembered is as good as a new one.
+// TestTheTimeChangesNoPurchase: two snapshots that differ only in their time have the same plan, so
+// a remembered plan is as good as a new one.
 func TestTheTimeChangesNoPurchase(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {

@@ -32,7 +32,7 @@ func buffering(t *testing.T) *fixture {
 	return h
 }
 
-// A buffer's node is bought once: while it is on its way there is room, and nothing more is bought.
+// A buffer's node is bought once: while it starts it counts as room, and nothing more is bought.
 func TestABufferIsBoughtForOnce(t *testing.T) {
 	t.Parallel()
 	h := buffering(t)
@@ -47,8 +47,7 @@ func TestABufferIsBoughtForOnce(t *testing.T) {
 	h.expect("general 3")
 }
 
-// When the claims of a buffer fail again and again, the next is made after pauses that
-// grow.
+// When the claims of a buffer fail repeatedly, the next ones are created after growing pauses.
 func TestRefusedBuffersHavePauses(t *testing.T) {
 	t.Parallel()
 	h := buffering(t)

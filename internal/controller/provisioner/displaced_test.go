@@ -14,8 +14,8 @@ import (
 	"tenon/internal/world"
 )
 
-// A machine that has to be bought for a pod which a disruption displaced says so, so that the
-// pod is not moved again; one for a pod that was not displaced does not.
+// The claim of an instance for a pod that a disruption displaced says so, so that the pod is not
+// moved again; the claim for a pod that was not displaced does not.
 func TestWhatIsBoughtForDisplacedPodsSaysSo(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("general"))

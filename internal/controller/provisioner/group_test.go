@@ -18,7 +18,8 @@ import (
 	"tenon/cloud/memory"
 )
 
-// group is one in mode native, with room for three of the fixture's pods on each node. It has no instances yet.
+// group is a group in mode native, with room for three of the fixture's pods on each node. It has no instances
+// yet.
 func group(name string, desired, ceiling int64) *tenonv1alpha1.NodeGroup {
 	room := corev1.ResourceList{"cpu": resource.MustParse("3"), "memory": resource.MustParse("16Gi"), "pods": resource.MustParse("58")}
 	g := &tenonv1alpha1.NodeGroup{
@@ -37,7 +38,7 @@ func group(name string, desired, ceiling int64) *tenonv1alpha1.NodeGroup {
 }
 
 // TestPodsWaitForInstancesOfAGroup: nothing is bought for pods that fit on instances which the cloud was asked for, no claim is
-// made for them, no nomination is written, and an event names the group.
+// created for them, no nomination is written, and an event names the group.
 func TestPodsWaitForInstancesOfAGroup(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"), group("web", 1, 1))
@@ -59,7 +60,7 @@ func TestPodsWaitForInstancesOfAGroup(t *testing.T) {
 	h.expect("default 1") // the group has no more room, and may not grow
 }
 
-// far is the groups in the cloud that have NodeGroups, without instances yet.
+// far returns the cloud's groups that have NodeGroups, without instances yet.
 func far(objects ...*tenonv1alpha1.NodeGroup) *memory.Groups {
 	var list []cloud.Group
 	for _, o := range objects {
@@ -88,8 +89,8 @@ func (h *fixture) desired(groups *memory.Groups) (kept, shown int64) {
 	return list[0].Desired, o.Status.Size.Desired
 }
 
-// TestAGroupGrows: pods get instances of a group with one write, later decisions and a restart in the middle ask for none twice, and
-// late pods use the room that is left.
+// TestAGroupGrows: pods get instances of a group with one write; later decisions and a restart in the middle request none again, and
+// late pods use the remaining room.
 func TestAGroupGrows(t *testing.T) {
 	t.Parallel()
 	h, groups := growing(t, 0, 9)
@@ -122,7 +123,7 @@ func TestAGroupGrows(t *testing.T) {
 	h.expect()
 }
 
-// TestAForeignSizeIsRespected: nothing is written while the cloud keeps another size than the decision saw.
+// TestAForeignSizeIsRespected: no size is written while the cloud has another size than the decision saw.
 func TestAForeignSizeIsRespected(t *testing.T) {
 	t.Parallel()
 	h, groups := growing(t, 0, 9)
@@ -134,7 +135,8 @@ func TestAForeignSizeIsRespected(t *testing.T) {
 	}
 }
 
-// TestAGroupThatDoesNotGrow: one in mode observe is not written to, and what a provider refuses is told on the group.
+// TestAGroupThatDoesNotGrow: a group in mode observe is not written, and a provider's refusal is published on the
+// group.
 func TestAGroupThatDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	h, groups := growing(t, 0, 9)
@@ -163,12 +165,12 @@ func TestAGroupThatDoesNotGrow(t *testing.T) {
 // refusing is a cloud that refuses every change of a size.
 type refusing struct{ unasked }
 
-// unasked are groups of which nothing else is asked.
+// unasked are groups whose other methods are not called.
 type unasked interface{ cloud.Groups }
 
 func (refusing) Resize(context.Context, string, int64, int64) error { return errors.New("denied") }
 
-// TestAGroupBesideAClusterAutoscaler: a group does not grow while a Cluster Autoscaler is alive on it, nor before that is known.
+// TestAGroupBesideAClusterAutoscaler: a group does not grow while a Cluster Autoscaler manages it, nor before that is known.
 func TestAGroupBesideAClusterAutoscaler(t *testing.T) {
 	t.Parallel()
 	for name, condition := range map[string]*metav1.Condition{
@@ -195,7 +197,8 @@ func TestAGroupBesideAClusterAutoscaler(t *testing.T) {
 	}
 }
 
-// TestAGroupInModeCASGrows: pods are told in the words of Cluster Autoscaler, and its metric counts the nodes.
+// TestAGroupInModeCASGrows: events on pods use the words of Cluster Autoscaler, and its metric counts the
+// nodes.
 func TestAGroupInModeCASGrows(t *testing.T) {
 	t.Parallel()
 	object := group("web", 0, 9)
@@ -213,7 +216,8 @@ func TestAGroupInModeCASGrows(t *testing.T) {
 	}
 }
 
-// TestAGroupInModeCASThatDoesNotGrow: a pod that no group helps is told why, in the form that tools for Cluster Autoscaler read.
+// TestAGroupInModeCASThatDoesNotGrow: a pod that no group helps has an event with the reasons, in the form that tools for
+// Cluster Autoscaler read.
 func TestAGroupInModeCASThatDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	object := group("web", 0, 0)

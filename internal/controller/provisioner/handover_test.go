@@ -12,7 +12,7 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// Nothing is bought for a new pod that gets the place of an ending one of its workload, for ten seconds;
+// For ten seconds, nothing is bought for a new pod that gets the place of an ending pod of its workload;
 // a plan of the snapshot says so.
 func TestNewPodsTakeThePlacesOfEndingOnes(t *testing.T) {
 	t.Parallel()

@@ -36,8 +36,8 @@ import (
 	"tenon/internal/world"
 )
 
-// fixture is a provisioner on a rig, and the world that it looks at. Nothing reaches the
-// world by itself: the test is the watch.
+// fixture is a provisioner on a rig, with its world. Changes reach the world only through the test,
+// which acts as the watch.
 type fixture struct {
 	*harness.Harness
 	t       *testing.T
@@ -45,8 +45,8 @@ type fixture struct {
 	loop    reconcile.Controller
 	names   int
 	tracker *registration.Tracker
-	stock   *catalog.Catalog // that is sold; nil is the sample
-	told    *decide.Decision // what a plan of the last snapshot says
+	stock   *catalog.Catalog // the catalogue; nil means the sample
+	told    *decide.Decision // the plan of the last snapshot
 }
 
 func newFixture(t *testing.T, objects ...client.Object) *fixture {
@@ -58,7 +58,7 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 	return h
 }
 
-// start is a process that begins: its world is empty, and is then told what is there.
+// start starts a process: its world is empty at first, and then receives all existing objects.
 func (h *fixture) start(kit reconcile.Kit) {
 	h.world, h.tracker = assembly.World(kit), registration.New()
 	h.loop = provisioner.New(kit, provisioner.Options{
@@ -69,7 +69,7 @@ func (h *fixture) start(kit reconcile.Kit) {
 	h.watch()
 }
 
-// cloudCatalog sells what the cloud does.
+// cloudCatalog returns the cloud's catalogue.
 type cloudCatalog struct{ h *fixture }
 
 func (s cloudCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
@@ -79,7 +79,7 @@ func (s cloudCatalog) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.
 	return memory.Sample(), nil
 }
 
-// watch tells the world of everything that is there.
+// watch passes all existing objects to the world.
 func (h *fixture) watch() {
 	h.t.Helper()
 	for _, list := range []client.ObjectList{&karpenterv1.NodePoolList{}, &karpenterv1.NodeClaimList{}, &tenonv1alpha1.NodeGroupList{}, &corev1.NodeList{}, &corev1.ResourceQuotaList{}, &corev1.LimitRangeList{},
@@ -89,8 +89,8 @@ func (h *fixture) watch() {
 	}
 }
 
-// decide lets the silence after a burst pass, and runs a turn, and another one if it is
-// asked for at once.
+// decide waits until the burst is over, and reconciles, and once more if the result asks for it at
+// once.
 func (h *fixture) decide() {
 	h.t.Helper()
 	h.Clock.Step(50 * time.Millisecond)
@@ -100,7 +100,7 @@ func (h *fixture) decide() {
 	}
 }
 
-// claims are those in the API server, as "pool cpu-request".
+// claims are the claims in the API server, as "pool cpu-request".
 func (h *fixture) claims() []string {
 	h.t.Helper()
 	var list karpenterv1.NodeClaimList
@@ -119,7 +119,7 @@ func (h *fixture) expect(want ...string) {
 	}
 }
 
-// replicaSet wants so many pods, from now on if it is there already.
+// replicaSet creates a set with a number of pods, or changes the number of an existing one.
 func (h *fixture) replicaSet(name string, n int, conditions ...appsv1.ReplicaSetCondition) {
 	h.t.Helper()
 	want := int32(n)
@@ -134,7 +134,7 @@ func (h *fixture) replicaSet(name string, n int, conditions ...appsv1.ReplicaSet
 	h.Must(err)
 }
 
-// pods are those of a ReplicaSet, or without an owner; those that are there already stay.
+// pods creates pods of a ReplicaSet, or without an owner; existing ones stay.
 func (h *fixture) pods(set string, n int, change ...func(*corev1.Pod)) {
 	h.t.Helper()
 	yes := true
@@ -160,7 +160,7 @@ func (h *fixture) pods(set string, n int, change ...func(*corev1.Pod)) {
 	h.watch()
 }
 
-// judged is a pod that the scheduler has refused.
+// judged is a pod that the scheduler could not place.
 func judged(p *corev1.Pod) {
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
 }
@@ -193,7 +193,8 @@ func TestPodsGetANodeBeforeTheSchedulerSpeaks(t *testing.T) {
 	h.expect("default 3")
 }
 
-// TestNothingIsBoughtTwiceWhileWatchesLag: the world has not seen the claim, and is asked again.
+// TestNothingIsBoughtTwiceWhileWatchesLag: the world has not seen the claim when the next decision
+// is made.
 func TestNothingIsBoughtTwiceWhileWatchesLag(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -206,7 +207,8 @@ func TestNothingIsBoughtTwiceWhileWatchesLag(t *testing.T) {
 	h.expect("default 3")
 }
 
-// TestLateComersUseTheRoomOfNodesToCome: what a claim has left is used before more is bought.
+// TestLateComersUseTheRoomOfNodesToCome: the remaining room of a claim is used before more is
+// bought.
 func TestLateComersUseTheRoomOfNodesToCome(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -222,8 +224,8 @@ func TestLateComersUseTheRoomOfNodesToCome(t *testing.T) {
 	}
 }
 
-// TestARestartInTheMiddleBuysNothingAgain: a process that starts finds the claims and
-// places the pods on them.
+// TestARestartInTheMiddleBuysNothingAgain: a new process finds the claims and places the pods on
+// them.
 func TestARestartInTheMiddleBuysNothingAgain(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -235,7 +237,7 @@ func TestARestartInTheMiddleBuysNothingAgain(t *testing.T) {
 	h.expect(before...)
 }
 
-// TestALostAnswerBuysOnce: the API server made the claim, and the answer did not arrive.
+// TestALostAnswerBuysOnce: the API server created the claim, and the answer was lost.
 func TestALostAnswerBuysOnce(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -254,7 +256,7 @@ func TestALostAnswerBuysOnce(t *testing.T) {
 	h.expect("default 3")
 }
 
-// lostAnswer loses the answer of the first object that is made.
+// lostAnswer loses the answer to the first create request.
 type lostAnswer struct {
 	client.Client
 	lost *bool
@@ -269,7 +271,7 @@ func (d *lostAnswer) Create(ctx context.Context, o client.Object, options ...cli
 	return err
 }
 
-// TestAFailedClaimIsDecidedAbout: pods of a claim that is deleted wait again.
+// TestAFailedClaimIsDecidedAbout: pods of a deleted claim are pending again.
 func TestAFailedClaimIsDecidedAbout(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -286,8 +288,8 @@ func TestAFailedClaimIsDecidedAbout(t *testing.T) {
 	}
 }
 
-// TestNewPodsTakeThePlaceOfEndingOnes: in a roll-out no node is bought for a pod whose
-// predecessor is about to make room.
+// TestNewPodsTakeThePlaceOfEndingOnes: in a roll-out no node is bought for a pod whose predecessor
+// is about to make room.
 func TestNewPodsTakeThePlaceOfEndingOnes(t *testing.T) {
 	t.Parallel()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
@@ -304,13 +306,13 @@ func TestNewPodsTakeThePlaceOfEndingOnes(t *testing.T) {
 	h.pods("web", 1, judged)
 	h.decide()
 	h.expect()
-	h.Clock.Step(11 * time.Second) // it does not end: the pod has waited long enough
+	h.Clock.Step(11 * time.Second) // the predecessor does not end: the pod has waited long enough
 	h.decide()
 	h.expect("default 1")
 }
 
-// TestAPodThatLosesItsPlaceIsDecidedAbout: the scheduler binds an unexpected pod
-// to a node on which another has its place; that one waits again at once.
+// TestAPodThatLosesItsPlaceIsDecidedAbout: the scheduler binds an unexpected pod to a node on which
+// another has its place; the other is pending again at once.
 func TestAPodThatLosesItsPlaceIsDecidedAbout(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -324,8 +326,8 @@ func TestAPodThatLosesItsPlaceIsDecidedAbout(t *testing.T) {
 	h.expect("default 3", "default 1")
 }
 
-// TestALateComerWaitsForTheOthers: a pod that has lost its place is bought no node while other pods
-// still take theirs, and one that the others have left no room for gets its node in the end.
+// TestALateComerWaitsForTheOthers: no node is bought for a pod that has lost its place while other
+// pods still take theirs; if they leave no room for it, it gets its node in the end.
 func TestALateComerWaitsForTheOthers(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -347,8 +349,8 @@ func TestALateComerWaitsForTheOthers(t *testing.T) {
 	h.expect("default 3", "default 1")
 }
 
-// TestPlacesAreSwapped: the scheduler binds the second of two equal pods, which want nodes of
-// their own, to the node that was meant for the first; that one gets the other node.
+// TestPlacesAreSwapped: the scheduler binds the second of two equal pods, each of which needs its
+// own node, to the node that was meant for the first; the first gets the other node.
 func TestPlacesAreSwapped(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -401,8 +403,8 @@ func lifecycle(h *fixture, name string) {
 	h.decide()
 }
 
-// TestPodsThatAreAnnouncedHaveTheirNodes: of a ReplicaSet of a hundred 20 pods are there,
-// and the nodes for all of them are bought; those that come later find their places.
+// TestPodsThatAreAnnouncedHaveTheirNodes: 20 of the 100 pods of a ReplicaSet exist, and the nodes
+// for all of them are bought; later pods find their places.
 func TestPodsThatAreAnnouncedHaveTheirNodes(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -421,7 +423,7 @@ func TestPodsThatAreAnnouncedHaveTheirNodes(t *testing.T) {
 	}
 }
 
-// TestWhatFailsIsNotBought: a ReplicaSet that cannot make its pods announces none.
+// TestWhatFailsIsNotBought: a ReplicaSet that cannot create its pods announces none.
 func TestWhatFailsIsNotBought(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -431,8 +433,8 @@ func TestWhatFailsIsNotBought(t *testing.T) {
 	h.expect("default 1")
 }
 
-// TestABurstIsBoughtInFullNodes: while unannounced pods keep coming, nodes that
-// are full are bought, and what is left over waits for the others.
+// TestABurstIsBoughtInFullNodes: while unannounced pods keep coming, full nodes are bought, and the
+// remaining pods wait for more.
 func TestABurstIsBoughtInFullNodes(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -452,8 +454,8 @@ func TestABurstIsBoughtInFullNodes(t *testing.T) {
 	}
 }
 
-// TestThePoolThatAPodIsMeantForIsTold: it is not ready, and thirty pools of other teams would
-// not take the pod anyway; the event says what is wrong with the one.
+// TestThePoolThatAPodIsMeantForIsTold: it is not ready, and thirty pools of other teams would not
+// take the pod anyway; the event says why the one pool is not ready.
 func TestThePoolThatAPodIsMeantForIsTold(t *testing.T) {
 	t.Parallel()
 	pools := []client.Object{ready("own-team", func(p *karpenterv1.NodePool) {
@@ -476,8 +478,8 @@ func TestThePoolThatAPodIsMeantForIsTold(t *testing.T) {
 	}
 }
 
-// TestAPodOvertakesItsReplicaSet: nothing is bought for the first pod of a set that is known to
-// want none, or not known at all, until it is heard what the set wants; nor waited for ever.
+// TestAPodOvertakesItsReplicaSet: nothing is bought for the first pod of a set that has zero
+// replicas or is unknown, until the watch shows its replicas; but the pod does not wait for ever.
 func TestAPodOvertakesItsReplicaSet(t *testing.T) {
 	t.Parallel()
 	for name, heard := range map[string]bool{"wants none, as far as is known": true, "is unheard of": false} {
@@ -512,8 +514,8 @@ func TestAPodOvertakesItsReplicaSet(t *testing.T) {
 	})
 }
 
-// TestAPodWithoutAPlaceDoesNotEndABurst: the longest window counts from the first pod that
-// no decision was about, however long others wait for what cannot be had.
+// TestAPodWithoutAPlaceDoesNotEndABurst: the longest window counts from the first pod that is new
+// to all decisions, however long other pods wait for offers that do not exist.
 func TestAPodWithoutAPlaceDoesNotEndABurst(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -525,7 +527,7 @@ func TestAPodWithoutAPlaceDoesNotEndABurst(t *testing.T) {
 	h.pods("", 1)
 	h.Clock.Step(20 * time.Millisecond)
 	h.Run(h.loop, "")
-	h.expect() // others may come
+	h.expect() // more pods may come
 	h.pods("", 2)
 	h.decide()
 	h.expect("default 2")
@@ -550,7 +552,7 @@ func TestANewPoolIsWaitedFor(t *testing.T) {
 	h.expect("heavy 1")
 }
 
-// TestAPoolThatIsNeverJudged is waited for a few seconds, once.
+// TestAPoolThatIsNeverJudged: pods wait for it a few seconds, once.
 func TestAPoolThatIsNeverJudged(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("light"), ready("heavy", func(p *karpenterv1.NodePool) { p.Status.Conditions = nil }))

@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// These tests play a tenant who may make Deployments within a quota. SECURITY.md says what such a
-// tenant cannot do.
+// These tests take the part of a tenant who may create Deployments within a quota. SECURITY.md says
+// what such a tenant cannot do.
 
-// quota bounds the namespace. The API server has counted what is used.
+// quota limits the namespace. The API server has counted the use.
 func (h *fixture) quota(name, used, hard string) {
 	h.t.Helper()
 	resources := func(amount string) corev1.ResourceList {
@@ -33,7 +33,7 @@ func (h *fixture) quota(name, used, hard string) {
 	h.apply(q)
 }
 
-// apply makes an object, or has it be like this.
+// apply creates an object, or updates it.
 func (h *fixture) apply(object client.Object) {
 	h.t.Helper()
 	if err := h.API.Create(context.Background(), object); err != nil {
@@ -43,7 +43,7 @@ func (h *fixture) apply(object client.Object) {
 	h.watch()
 }
 
-// bought is for how many cores there are claims.
+// bought is the number of cores of all claims.
 func (h *fixture) bought() int {
 	h.t.Helper()
 	sum := 0
@@ -56,15 +56,15 @@ func (h *fixture) bought() int {
 	return sum
 }
 
-// settled lets a decision be made, however long it gathers.
+// settled lets the provisioner decide, however long it gathers pods.
 func (h *fixture) settled() {
 	h.t.Helper()
 	h.Clock.Step(1100 * time.Millisecond)
 	h.Run(h.loop, "")
 }
 
-// TestNothingIsBoughtBeyondAQuota: of a ReplicaSet of a thousand, 40 pods may ever exist. The quota is
-// seen before the ReplicaSet meets it.
+// TestNothingIsBoughtBeyondAQuota: of a ReplicaSet of a thousand, the quota allows 40 pods. The
+// decision knows the quota before the ReplicaSet meets it.
 func TestNothingIsBoughtBeyondAQuota(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -94,7 +94,7 @@ func TestNothingIsBoughtBeyondAQuota(t *testing.T) {
 	}
 }
 
-// TestAQuotaThatIsNotCountedYetLetsNothingBeMade: neither does the API server.
+// TestAQuotaThatIsNotCountedYetLetsNothingBeMade: the API server allows no pods then, either.
 func TestAQuotaThatIsNotCountedYetLetsNothingBeMade(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -124,7 +124,7 @@ func TestSetsShareAQuota(t *testing.T) {
 	}
 }
 
-// TestALimitRangeLetsNothingBeMade: pods like those that are there would be refused by now.
+// TestALimitRangeLetsNothingBeMade: the API server would now refuse pods like the existing ones.
 func TestALimitRangeLetsNothingBeMade(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -140,8 +140,8 @@ func TestALimitRangeLetsNothingBeMade(t *testing.T) {
 }
 
 // TestTrustIsEarned: a webhook refuses all but 20 pods of each Deployment of a tenant, which no
-// object tells. What is bought in vain is a small multiple of the pods that exist the first time,
-// next to nothing after that, and more again once pods come.
+// object shows. The first time, the unneeded purchase is a small multiple of the existing pods;
+// after that it is next to nothing, and grows again once pods come.
 func TestTrustIsEarned(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -166,8 +166,8 @@ func TestTrustIsEarned(t *testing.T) {
 	}
 }
 
-// TestWhatWasThereBeforeIsBelieved: of a new workload four pods are expected for each one that is
-// there, and as many as the namespace has had in one before.
+// TestWhatWasThereBeforeIsBelieved: for a new workload four pods are expected for each existing
+// one, or as many as an earlier workload of the namespace had.
 func TestWhatWasThereBeforeIsBelieved(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ before, coming, doubted int }{
@@ -194,7 +194,7 @@ func TestWhatWasThereBeforeIsBelieved(t *testing.T) {
 	}
 }
 
-// TestRumoursAreNotBelievedTwice: pods that name a ReplicaSet which is never heard of hold up a
+// TestRumoursAreNotBelievedTwice: pods that name a ReplicaSet which never appears hold up a
 // decision once, and not again for a while.
 func TestRumoursAreNotBelievedTwice(t *testing.T) {
 	t.Parallel()

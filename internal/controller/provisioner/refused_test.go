@@ -19,9 +19,10 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// What a pool cannot or may not buy is said on objects, and is not tried again at once.
+// Reasons why a pool cannot or may not buy are written on objects, and the purchase is not tried
+// again at once.
 
-// TestAPoolThatCanBuyNothingSaysSo: nothing that its cloud has is what its requirements allow.
+// TestAPoolThatCanBuyNothingSaysSo: no offering of its cloud meets its requirements.
 func TestAPoolThatCanBuyNothingSaysSo(t *testing.T) {
 	t.Parallel()
 	nothing := ready("nothing")
@@ -36,8 +37,8 @@ func TestAPoolThatCanBuyNothingSaysSo(t *testing.T) {
 	}
 }
 
-// TestLimitsHoldAndSaySo: the pool takes what its limit allows, and says on itself and on
-// the pods what would help; when it is raised, the rest follows and the condition goes.
+// TestLimitsHoldAndSaySo: the pool buys what its limit allows, and says on itself and on the pods
+// what would help; when the limit is raised, the rest follows and the condition is removed.
 func TestLimitsHoldAndSaySo(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default", limit("4")))
@@ -77,12 +78,12 @@ func TestLimitsHoldAndSaySo(t *testing.T) {
 	}
 }
 
-// TestAPoolNoLongerSaysWhatNoPodWaitsFor: what a pool said while a pod waited is taken back once the pod is
-// gone, also when another writer was faster, or the watch had not told yet of what was said.
+// TestAPoolNoLongerSaysWhatNoPodWaitsFor: a pool's condition about a waiting pod is removed once the pod is
+// gone, also when another writer was faster, or the watch had not shown the condition yet.
 func TestAPoolNoLongerSaysWhatNoPodWaitsFor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		told bool // the watch tells of the condition before the pod goes
+		told bool // the watch shows the condition before the pod is deleted
 		fail func(harness.Call) error
 	}{
 		"at once":                   {true, nil},
@@ -121,8 +122,8 @@ func TestAPoolNoLongerSaysWhatNoPodWaitsFor(t *testing.T) {
 	}
 }
 
-// TestWhatIsOutOfStockIsSaidOnThePool: since when, and when it is tried again; it is taken back when the
-// cloud has it again.
+// TestWhatIsOutOfStockIsSaidOnThePool: since when, and when it is tried again; the condition is removed
+// when the cloud has stock again.
 func TestWhatIsOutOfStockIsSaidOnThePool(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -184,8 +185,8 @@ func TestAPoolWhoseNodesNeverJoinPauses(t *testing.T) {
 	h.expect("default 1")
 }
 
-// TestRefusedLaunchesAreTriedMoreAndMoreSlowly: claims that fail one after the other,
-// while what can be bought stays the same, are made again after growing pauses, and the pod says so.
+// TestRefusedLaunchesAreTriedMoreAndMoreSlowly: while the offers stay the same, successive failing
+// claims are created again after growing pauses, and the pod says so.
 func TestRefusedLaunchesAreTriedMoreAndMoreSlowly(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -210,8 +211,8 @@ func TestRefusedLaunchesAreTriedMoreAndMoreSlowly(t *testing.T) {
 	}
 }
 
-// TestARefusalThatChangesTheOffersIsNoPause: where a refusal shows in what can be bought, the next
-// claim is another one, and is made at once.
+// TestARefusalThatChangesTheOffersIsNoPause: if a refusal changes the offers, the next claim is a
+// different one, and is created at once.
 func TestARefusalThatChangesTheOffersIsNoPause(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -224,7 +225,7 @@ func TestARefusalThatChangesTheOffersIsNoPause(t *testing.T) {
 		if claim == nil {
 			t.Fatalf("claim %d is not made at once", i+1)
 		}
-		next := *h.stock // a catalogue that was handed out does not change
+		next := *h.stock // a catalogue in use does not change
 		next.Types = slices.Clone(next.Types)
 		next.Types[i].Offerings = slices.Clone(next.Types[i].Offerings)
 		next.Types[i].Offerings[0].Available = !next.Types[i].Offerings[0].Available

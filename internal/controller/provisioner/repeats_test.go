@@ -14,8 +14,8 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// TestAnotherReasonIsSaidAtOnce: a pod that was told that its pool is not ready hears of the
-// taint as soon as that is what keeps it waiting, not five minutes later.
+// TestAnotherReasonIsSaidAtOnce: after the event that its pool is not ready, a pod gets the event
+// about a taint as soon as that keeps it waiting, not five minutes later.
 func TestAnotherReasonIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := ready("default", func(p *karpenterv1.NodePool) {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// These tests play a tenant who may create pods, and nothing else. SECURITY.md says what
-// such a tenant cannot do.
+// These tests take the part of a tenant who may create pods, and nothing else. SECURITY.md says
+// what such a tenant cannot do.
 
-// daemonSet is one of the platform's, in the tenant's namespace.
+// daemonSet is a DaemonSet of the platform, in the tenant's namespace.
 func (h *fixture) daemonSet(name, cpu string) {
 	h.t.Helper()
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}}
@@ -28,7 +28,7 @@ func cores(cpu string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
 }
 
-// ownedBy gives a pod a controller reference of the author's choice.
+// ownedBy gives a pod a controller reference that its author chose.
 func ownedBy(apiVersion, kind, name, uid string) func(*corev1.Pod) {
 	yes := true
 	return func(p *corev1.Pod) {
@@ -40,16 +40,16 @@ func asking(cpu string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources = cores(cpu) }
 }
 
-// pinned is how the DaemonSet controller says for which node it made a pod.
+// pinned is the affinity by which the DaemonSet controller binds a pod to a node.
 func pinned(p *corev1.Pod) {
 	p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: "In", Values: []string{"node-1"}}}}},
 	}}}
 }
 
-// TestAForgedDaemonStopsNoPurchase: a pod that says that a DaemonSet made it does not tell
-// what that DaemonSet's pods ask for, unless group, kind and UID are those of the DaemonSet,
-// and it is for a node as they are.
+// TestAForgedDaemonStopsNoPurchase: a pod with a DaemonSet as its owner does not determine the
+// requests of the DaemonSet's pods, unless group, kind and UID are those of the DaemonSet, and it
+// is pinned to a node as its pods are.
 func TestAForgedDaemonStopsNoPurchase(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -77,8 +77,8 @@ func TestAForgedDaemonStopsNoPurchase(t *testing.T) {
 	}
 }
 
-// TestAForgedReplicaAnnouncesNothing: a ReplicaSet that lacks pods announces none that are
-// like a pod which only says that it is of the set.
+// TestAForgedReplicaAnnouncesNothing: a ReplicaSet with missing pods announces none that are like a
+// pod which only claims to belong to the set.
 func TestAForgedReplicaAnnouncesNothing(t *testing.T) {
 	t.Parallel()
 	for name, forge := range map[string]func(*corev1.Pod){
@@ -98,8 +98,8 @@ func TestAForgedReplicaAnnouncesNothing(t *testing.T) {
 	}
 }
 
-// TestAnOddReplicaIsNoModel: one pod of the set asks for more than the others do, although the
-// reference is right. What is announced is like most of them.
+// TestAnOddReplicaIsNoModel: one pod of the set requests more than the others, although the
+// reference is right. Announced pods are like most of them.
 func TestAnOddReplicaIsNoModel(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))

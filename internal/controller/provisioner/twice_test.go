@@ -14,9 +14,9 @@ import (
 	"tenon/internal/world"
 )
 
-// TestAReplacementIsNotBoughtTwice: a disruption closes a node before it makes the replacement, and
-// the claim says why later still. While another pod has no place, decisions come in between: the
-// pods of the node, which still run, have their places on the claim that is to be made.
+// TestAReplacementIsNotBoughtTwice: a disruption closes a node before it creates the replacement,
+// and the claim states the reason later still. While another pod has no place, decisions happen in
+// between: the running pods of the node have their places on the claim that will be created.
 func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
@@ -37,7 +37,7 @@ func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 	}
 	h.watch()
 	h.Clock.Step(11 * time.Second)
-	h.decide() // and the other pod stays without a place
+	h.decide() // the other pod has no place
 	h.world.Arrange("default-next", "x7k2p", moved)
 	var node corev1.Node
 	h.Get("node-default-00001", &node)
@@ -50,7 +50,7 @@ func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 	}
 	h.expect("default 3")
 
-	// The claim is refused, and the command taken back, but the node goes all the same.
+	// The claim is refused, and the command taken back, but the node is removed all the same.
 	h.world.CancelPlaces(moved)
 	claim := h.Claim("default-00001")
 	claim.Finalizers = []string{karpenterv1.FinalizerTermination}
@@ -65,8 +65,8 @@ func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 }
 
 // TestARestartBuysNoReplacementTwice: the process died while it began a disruption. The next one finds
-// the node closed, with the command on its claim or without, and the replacement is not there: the
-// command will be taken back, and the pods of the node want no other place.
+// the node closed, with or without the command on its claim, and no replacement: the command will be
+// taken back, and the pods of the node need no other place.
 func TestARestartBuysNoReplacementTwice(t *testing.T) {
 	t.Parallel()
 	for name, record := range map[string]string{
@@ -102,7 +102,7 @@ func TestARestartBuysNoReplacementTwice(t *testing.T) {
 			}
 			h.expect("default 3")
 
-			// Once the node really goes, its pods want a place.
+			// Once the node is really removed, its pods need a place.
 			h.Must(h.API.Delete(context.Background(), h.Claim("default-00001")))
 			h.watch()
 			h.Clock.Step(11 * time.Second)
@@ -115,8 +115,8 @@ func TestARestartBuysNoReplacementTwice(t *testing.T) {
 }
 
 // TestAPodThatCameLateIsNotBoughtFor: the scheduler bound a pod to a node just before it was closed, so
-// that the disruption knows nothing of it. A node that another pod needs is not made larger for it: the
-// pod gets a place when it is evicted.
+// that the disruption does not know the pod. A node for another pod is not made larger for it: the pod
+// gets a place when it is evicted.
 func TestAPodThatCameLateIsNotBoughtFor(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))

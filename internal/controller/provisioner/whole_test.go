@@ -11,14 +11,14 @@ import (
 	"tenon/core/snapshot"
 )
 
-// check compares what the controller decided with what a plan of its snapshot says.
+// check compares the controller's decision with a plan of its snapshot.
 func (h *fixture) check(s *snapshot.Snapshot, d *decide.Decision) {
 	again := h.Replay(s, decide.Budget{}, d)
 	h.told = &again
 }
 
-// TestAPlanOfTheSnapshotSaysWhatIsDone: in a burst, of a plan for the snapshot that the controller
-// took, the claims that are for now are made, all others say that they wait for the burst.
+// TestAPlanOfTheSnapshotSaysWhatIsDone: in a burst, the controller creates the claims that the plan
+// of its snapshot marks for now, and all others wait for the burst.
 func TestAPlanOfTheSnapshotSaysWhatIsDone(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, ready("default"))
