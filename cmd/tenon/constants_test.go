@@ -75,7 +75,7 @@ func texts(t *testing.T) map[string]string {
 	return known
 }
 
-// textOf evaluates what is put together from literals and constants of the same folder.
+// textOf evaluates expressions of literals and constants of the same folder.
 func textOf(e ast.Expr, folder string, known map[string]string) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -94,7 +94,7 @@ func textOf(e ast.Expr, folder string, known map[string]string) (string, bool) {
 	return "", false
 }
 
-// ourKey is a key in a domain of Karpenter, Tenon or AWS.
+// ourKey matches a key in a domain of Karpenter, Tenon or AWS.
 var ourKey = regexp.MustCompile(`^([a-z.0-9]+\.)?(karpenter\.sh|tenon\.sh|k8s\.aws)/[a-z][a-z-]+$`)
 
 // Every key that the product names is on the page, and so is every label that pods may select.
@@ -120,7 +120,7 @@ func TestEveryKeyIsExplained(t *testing.T) {
 			t.Errorf("docs/reference/labels.md does not explain the label %s", key)
 		}
 	}
-	// These are put together of constants of several packages.
+	// These are combined from constants of several packages.
 	composed := []string{"karpenter.sh/disrupted", "karpenter.sh/unregistered", "karpenter.sh/nodeclaim"}
 	for key := range listed {
 		if ourKey.MatchString(key) && !named[key] && !slices.Contains(composed, key) {
@@ -129,7 +129,7 @@ func TestEveryKeyIsExplained(t *testing.T) {
 	}
 }
 
-// computed are functions that put together the reasons of their events, which are these.
+// computed are functions that compute the reasons of their events, with these results.
 var computed = map[string][]string{
 	"announce": {"SpotInterrupted", "SpotRebalanceRecommendation", "CapacityReservationInstanceInterrupted", "InstanceStopping", "InstanceTerminating", "InstanceUnhealthy"},
 	"both":     {"DisruptionTerminating", "ConsolidationApproved"},
@@ -140,7 +140,7 @@ var computed = map[string][]string{
 	"again":         {"NodeClassReadinessUnknown"},
 	"event":         {"DisruptionBlocked", "Unconsolidatable"},
 	"events":        {reference.ConditionReason},
-	// Of a pool's controllers of classes and of annotations.
+	// Reasons of the pools' controllers of classes and of annotations.
 	"Reconcile": {"NodeClassNotFound", "NodeClassTerminating"},
 	"reconcile": {"NodeClassNotFound", "NodeClassTerminating", "NodePriceRefused", "DriftAtLimitRefused", "PriceCeilingRefused"},
 }

@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Each expander leaves what its rule says, and a chain applies one after the other.
+// Each expander keeps the options that its rule says, and a chain applies one after the other.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	const gib = 1 << 30
@@ -61,7 +61,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// The highest number that matches any part of the name is a group's; numbers below zero never count.
+// A group has the highest number with a pattern that matches any part of its name; numbers below
+// zero never count.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -95,7 +96,7 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// Of options the highest priority stays, together with its equals; groups without one go, unless none has one.
+// Options with the highest priority stay; groups without one are removed, unless no group has one.
 func TestPriorityFilters(t *testing.T) {
 	t.Parallel()
 	ten, fifty := int64(10), int64(50)
@@ -130,7 +131,8 @@ func TestByPrice(t *testing.T) {
 	}
 }
 
-// Nodes go to the smallest groups, no ceiling is passed, and what finds no room is said.
+// Nodes go to the smallest groups, no maximum is exceeded, and the number of nodes without a place
+// is returned.
 func TestBalance(t *testing.T) {
 	t.Parallel()
 	more, rest := expand.Balance([]expand.Size{{"a", 3, 10}, {"b", 1, 10}, {"c", 1, 2}}, 6)
@@ -164,7 +166,7 @@ func TestBalance(t *testing.T) {
 	})
 }
 
-// Groups are alike if nothing tells their nodes apart but ignored labels and small differences of amounts.
+// Groups are alike if their nodes differ only in ignored labels and by small amounts.
 func TestAlike(t *testing.T) {
 	t.Parallel()
 	base := expand.Likeness{Ignored: func(key string) bool { return key == "zone" }, Memory: 0.015, Allocatable: 0.05, Free: 0.05}

@@ -13,7 +13,7 @@ import (
 	"tenon/internal/clusterautoscaler"
 )
 
-// deployment is one of Cluster Autoscaler with a command.
+// deployment is a Deployment of Cluster Autoscaler with a command.
 func deployment(command ...string) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cluster-autoscaler"},
@@ -26,7 +26,7 @@ func deployment(command ...string) *appsv1.Deployment {
 	}
 }
 
-// notes are an import's, a line each.
+// notes are the notes of an import, one per line.
 func notes(r clusterautoscaler.Result) []string {
 	var lines []string
 	for _, n := range r.Notes {
@@ -35,7 +35,7 @@ func notes(r clusterautoscaler.Result) []string {
 	return lines
 }
 
-// Groups, the cluster's name and buffers are carried over as values of the chart; each other flag has a note, the gravest first.
+// Groups, the cluster's name and buffers become values of the chart; each other flag has a note, the most serious first.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -100,7 +100,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// Priorities are told from the highest on; those that cannot be read are told as such, and so is a ConfigMap that is not there.
+// Notes list priorities from the highest on; unreadable priorities and a missing ConfigMap have notes, too.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"tenon/internal/clusterautoscaler"
 )
 
-// Of every flag something is told, in the order of names.
+// Every flag has a text, in the order of names.
 func TestKnownFlags(t *testing.T) {
 	t.Parallel()
 	flags := clusterautoscaler.KnownFlags()

@@ -8,7 +8,7 @@ import (
 	"tenon/internal/clusterautoscaler"
 )
 
-// The status has the fields that tools read, and keeps the time of what has not changed.
+// The status has the fields that tools read, and keeps the times of unchanged states.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 8, 20, 10, 11, 12, 123_000_000, time.UTC)

@@ -11,8 +11,8 @@ import (
 	"tenon/internal/command"
 )
 
-// What each step does to the objects, and in which order. A command is written before anything is
-// done, and taken from leavers last: their record is what says that it is not over.
+// The effects of each step on the objects, in order. The record is written before all other
+// effects, and removed from leavers last: it says that the command is not over.
 func TestEffects(t *testing.T) {
 	t.Parallel()
 	a, b, gone := leaver("a"), leaver("b"), leaver("gone", "deleting")

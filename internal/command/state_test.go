@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// leaver is a claim with its node; its states are what has been done to it.
+// leaver is a claim with its node; states name the effects on it so far.
 func leaver(name string, states ...string) command.Leaver {
 	l := command.Leaver{Claim: claim(name), Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + name}}}
 	for _, state := range states {
@@ -55,7 +55,7 @@ func members(names ...string) []command.Member {
 	return out
 }
 
-// What comes next follows from the objects alone.
+// The next step follows from the objects alone.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	const marked, ready = karpenterv1.ConditionDisruptionReason, karpenterv1.ConditionInitialized
@@ -105,7 +105,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// The record says which claims go and which come, and survives being written and read.
+// The record names the claims to remove and their replacements, and survives being written and
+// read.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	r := command.Record{ID: "x7k2p", Reason: plan.Underutilized, Begun: noon, Claims: members("a", "b"), Replacements: members("new"),
@@ -138,8 +139,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// When a part of the nodes has to stay, the rest goes only if that still saves money. What is
-// abandoned says what the first node was kept by.
+// If some of the nodes must stay, the others are removed only if that still saves money. An
+// abandoned command names what kept the first node.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"tenon/internal/command"
 )
 
-// The log and the journal have each reason in words, with its operands.
+// The log and the journal have a text for each reason, with its operands.
 func TestWhyText(t *testing.T) {
 	t.Parallel()
 	for want, why := range map[string]command.Why{

@@ -12,7 +12,8 @@ import (
 	"tenon/internal/settings"
 )
 
-// autoscaled is a node that goes by the rules of Cluster Autoscaler, with the record of its disruption.
+// autoscaled is a node that is removed by the rules of Cluster Autoscaler, with the record of its
+// disruption.
 func autoscaled(record string) *corev1.Node {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{karpenterv1.AnnotationDisruption: record}}}
 	node.Spec.Taints = []corev1.Taint{{Key: tenonv1alpha1.TaintToBeDeleted, Effect: corev1.TaintEffectNoSchedule}}
@@ -56,13 +57,13 @@ func TestDaemonsLeave(t *testing.T) {
 	}
 }
 
-// A pod that asks for a longer grace than the flag allows gets what the flag allows.
+// The grace period of a pod is at most the flag's.
 func TestGraceIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		node      *corev1.Node
 		own, most int64
-		want      int64 // 0 is its own
+		want      int64 // 0 means the pod's own
 	}{
 		"longer":                     {autoscaled(""), 3600, 600, 600},
 		"shorter":                    {autoscaled(""), 30, 600, 0},

@@ -26,9 +26,9 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// fixture runs the two controllers that take a node down as the process would: woken by their
-// watches and by what their results ask for, and by nothing else. Evicted pods end at once;
-// budgets are enforced with the numbers that their status has.
+// fixture runs the two controllers that remove a node as the process would: woken only by their
+// watches and by the times in their results. Evicted pods end at once; budgets are enforced with
+// the numbers in their status.
 type fixture struct {
 	*harness.Harness
 	t     *testing.T
@@ -39,11 +39,11 @@ type fixture struct {
 	controllers []reconcile.Controller
 	seen        map[string]client.Object // what the watches have shown so far
 	due         map[job]time.Time
-	// trouble says what goes wrong with a write, which are counted from 1: before it, or
-	// after it, so that only the answer is lost.
+	// trouble says which write fails, counted from 1: before it takes effect, or after it, so that
+	// only the answer is lost.
 	trouble func(write int) (before, after error)
 	writes  int
-	// story is what happened to pods, with the seconds since the beginning.
+	// story is the list of events of pods, with the seconds since the beginning.
 	story []string
 }
 
@@ -75,7 +75,7 @@ func newFixture(t *testing.T, change ...func(*karpenterv1.NodeClaim)) *fixture {
 	return s
 }
 
-// start is what a process does that begins, or begins again: it knows nothing.
+// start starts or restarts the process, which knows nothing.
 func (s *fixture) start() {
 	kit := s.Restart()
 	s.controllers = []reconcile.Controller{termination.New(kit), eviction.New(kit, eviction.Options{})}
@@ -86,7 +86,7 @@ func (s *fixture) tell(format string, args ...any) {
 	s.story = append(s.story, fmt.Sprintf("%v: %s", s.Clock.Now().Sub(s.begun).Truncate(time.Second), fmt.Sprintf(format, args...)))
 }
 
-// write does a write, or what goes wrong with it.
+// write makes a write, or the failure planned for it.
 func (s *fixture) write(do func() error) error {
 	s.writes++
 	var before, after error
@@ -121,7 +121,7 @@ func (s *fixture) evict(ctx context.Context, c client.Client, o client.Object) e
 	return c.Delete(ctx, o)
 }
 
-// run lets so much time pass, from one moment at which something is due to the next.
+// run lets time pass, from one due moment to the next.
 func (s *fixture) run(d time.Duration) {
 	s.t.Helper()
 	end := s.Clock.Now().Add(d)
@@ -140,7 +140,7 @@ func (s *fixture) run(d time.Duration) {
 	}
 }
 
-// settle works until nothing is due at this moment.
+// settle works until nothing is due now.
 func (s *fixture) settle() {
 	s.t.Helper()
 	for range 1000 {
@@ -152,7 +152,7 @@ func (s *fixture) settle() {
 		delete(s.due, next)
 		result, err := s.controllers[next.controller].Reconcile(context.Background(), next.key)
 		if err != nil {
-			result = reconcile.In(time.Second) // conflicts, mostly: try again
+			result = reconcile.In(time.Second) // mostly conflicts: try again
 		}
 		if result != reconcile.Never {
 			s.enqueue(next, s.Clock.Now().Add(result.After))
@@ -183,7 +183,7 @@ func (s *fixture) enqueue(j job, at time.Time) {
 	}
 }
 
-// watch tells the controllers what has changed.
+// watch tells the controllers about changes.
 func (s *fixture) watch() {
 	now := map[string]client.Object{}
 	for _, list := range []client.ObjectList{&corev1.NodeList{}, &karpenterv1.NodeClaimList{}, &corev1.PodList{}, &policyv1.PodDisruptionBudgetList{}} {
@@ -236,7 +236,7 @@ func (s *fixture) expect(gone bool, want ...string) {
 	}
 }
 
-// budget is one over the pods of an app.
+// budget is a budget for the pods of an app.
 func (s *fixture) budget(app string, allowed int32) *policyv1.PodDisruptionBudget {
 	s.t.Helper()
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: app}}

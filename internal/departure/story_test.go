@@ -28,8 +28,8 @@ func protected(value string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: value} }
 }
 
-// Pods leave in the documented order, static ones with the node, and no step waits for a
-// timer where a watch can tell.
+// Pods leave in the documented order, static ones with the node, and no step waits for a timer if a
+// watch shows the change.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -50,7 +50,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A budget holds one pod and no other; when it lets go, the pod leaves at once.
+// A budget holds one pod and no other; when it allows an eviction, the pod leaves at once.
 func TestBudgetHoldsAndLetsGo(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -87,7 +87,7 @@ func drainedMessage(s *fixture) string {
 	return c.Message
 }
 
-// A pod that is protected for a while leaves when the while is over, and not before.
+// A pod that is protected for a time leaves when the time is over, and not before.
 func TestProtectedForAWhile(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -100,7 +100,7 @@ func TestProtectedForAWhile(t *testing.T) {
 	s.expect(true, "2m0s: job evicted", "2m0s: logs evicted")
 }
 
-// Taking the annotation off is noticed at once.
+// The removal of the annotation takes effect at once.
 func TestProtectionTakenOff(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -114,7 +114,7 @@ func TestProtectionTakenOff(t *testing.T) {
 	s.expect(false, "5m0s: job evicted")
 }
 
-// A deadline deletes each pod just early enough in spite of every hold, and then the instance.
+// A deadline deletes each pod by force just early enough, and then the instance.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -138,7 +138,7 @@ func TestDeadline(t *testing.T) {
 	s.expect(true, "3m0s: slow deleted in 119s", "4m30s: cni deleted in 29s", "4m30s: db deleted in 29s")
 }
 
-// A deadline that is over already deletes all at once.
+// A deadline in the past deletes everything at once.
 func TestNoTimeAtAll(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, func(c *karpenterv1.NodeClaim) {
@@ -151,7 +151,7 @@ func TestNoTimeAtAll(t *testing.T) {
 	s.expect(true, "0s: cni deleted in 1s", "0s: job deleted in 1s")
 }
 
-// A pod whose kubelet never ends it is waited for until it is stuck, and not longer.
+// A pod whose kubelet never ends it delays the drain until it counts as stuck, and not longer.
 func TestStuckPod(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -167,7 +167,7 @@ func TestStuckPod(t *testing.T) {
 	}
 }
 
-// A process that is killed over and over in the middle of it ends up the same.
+// A process that is killed repeatedly in the middle reaches the same end.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -191,7 +191,7 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// A machine that dies during a drain takes its node along.
+// When an instance dies during a drain, its node is removed.
 func TestMachineDies(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -208,7 +208,7 @@ func TestMachineDies(t *testing.T) {
 	s.expect(true)
 }
 
-// Whichever write fails, before or after it has taken effect, the end is the same.
+// For every write that fails, before or after it takes effect, the end is the same.
 func TestEveryWriteFailsOnce(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("connection reset")

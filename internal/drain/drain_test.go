@@ -11,7 +11,8 @@ import (
 	"tenon/internal/drain"
 )
 
-// text writes a decision: who is waited for, what to do, whose turn, what time changes.
+// text describes a decision: pods waited for, steps, the present group, the time of the next
+// change.
 func text(d drain.Decision) string {
 	var waiting, steps []string
 	for _, p := range d.Waiting {
@@ -32,7 +33,7 @@ func text(d drain.Decision) string {
 	return out
 }
 
-// Which pods are waited for, and what is done about them, without a deadline.
+// The pods that the node waits for, and their steps, without a deadline.
 func TestPodsThatLeave(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -95,7 +96,7 @@ func TestPodsThatLeave(t *testing.T) {
 	}
 }
 
-// What a deadline changes: who is deleted by force, when, and with how much grace.
+// The effects of a deadline: which pods are deleted by force, when, and with how much grace.
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -19,7 +19,7 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// What holds up a drain, as people read it.
+// The text about what holds up a drain.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	const since = "Draining since 2026-03-01T11:50:00Z. "
@@ -93,7 +93,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// What people read of pods that ask for another one in their place first.
+// The text about pods that ask to be replaced first.
 func TestExplainSurges(t *testing.T) {
 	t.Parallel()
 	const since = "Draining since 2026-03-01T11:50:00Z. "
@@ -129,7 +129,7 @@ func TestExplainSurges(t *testing.T) {
 	}
 }
 
-// However much holds a drain, its text fits into an event.
+// The text fits into an event for any number of holds.
 func TestExplanationsAreShort(t *testing.T) {
 	t.Parallel()
 	var pods []*corev1.Pod
@@ -148,7 +148,7 @@ func TestExplanationsAreShort(t *testing.T) {
 	}
 }
 
-// The owners of a budget that can never let go learn of it, once a budget.
+// A budget that can never allow an eviction gets an event, once per budget.
 func TestBudgetsAreTold(t *testing.T) {
 	t.Parallel()
 	node := &corev1.Node{}
@@ -167,7 +167,7 @@ func TestBudgetsAreTold(t *testing.T) {
 	}
 }
 
-// Texts that people's alerts know.
+// Texts on which users' alerts depend.
 func TestEventTexts(t *testing.T) {
 	t.Parallel()
 	node := &corev1.Node{}
@@ -198,7 +198,7 @@ func TestEventTexts(t *testing.T) {
 	}
 }
 
-// What is said of a surge to one is not kept from the others as said already.
+// An event about a surge on one object does not suppress those on others.
 func TestSurgesAreToldToAll(t *testing.T) {
 	t.Parallel()
 	node, told := &corev1.Node{}, telemetry.NewMemory(clocktesting.NewFakePassiveClock(now))
@@ -214,7 +214,7 @@ func TestSurgesAreToldToAll(t *testing.T) {
 	}
 }
 
-// Volumes of pods that stay are not waited for.
+// The node does not wait for volumes of pods that stay.
 func TestVolumes(t *testing.T) {
 	t.Parallel()
 	ephemeral := func(p *corev1.Pod) {

@@ -12,7 +12,7 @@ import (
 	"tenon/internal/podpolicy"
 )
 
-// What must hold of every decision, tried on random nodes.
+// Laws that every decision keeps, tried on random nodes.
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3000) {

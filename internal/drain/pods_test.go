@@ -13,10 +13,10 @@ import (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// change is what a pod has beside the usual.
+// change changes a usual pod.
 type change func(*corev1.Pod)
 
-// pod runs since ten minutes, with thirty seconds to end.
+// pod has run for ten minutes, with thirty seconds to end.
 func pod(name string, changes ...change) *corev1.Pod {
 	p := &corev1.Pod{}
 	p.Namespace, p.Name, p.UID = "default", name, types.UID("uid-"+name)
@@ -66,7 +66,7 @@ func protected(value string) change {
 	return func(p *corev1.Pod) { p.Annotations = map[string]string{"karpenter.sh/do-not-disrupt": value} }
 }
 
-// ending was told to leave, and has to be gone after so long.
+// ending was deleted, with this much time left to end.
 func ending(in time.Duration, promised int64) change {
 	return func(p *corev1.Pod) {
 		at := metav1.NewTime(now.Add(in))

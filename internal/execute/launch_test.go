@@ -38,7 +38,7 @@ func newSetup(t *testing.T, parallel int) *setup {
 	return &setup{Harness: r, world: w, executor: execute.New(r.Kit, w, parallel), pool: pool}
 }
 
-// order is one for a claim of the pool that takes two processors.
+// order is an order for a claim of the pool that takes two processors.
 func (s *setup) order(name string) execute.Order {
 	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{karpenterv1.LabelNodePool: "web"}}}
 	return execute.Order{Claim: claim, Pool: s.pool, Reason: "provisioned",
@@ -51,7 +51,7 @@ func (s *setup) made() int {
 	return len(list.Items)
 }
 
-// A claim is made if it meets the preconditions of the plan, and is dropped otherwise.
+// A claim is created if it meets the preconditions of the plan, and is dropped otherwise.
 func TestLaunchPreconditions(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -106,8 +106,7 @@ func (s *setup) changePool(change func(*karpenterv1.NodePool)) {
 	s.world.Put(changed)
 }
 
-// Orders that are carried out side by side never take more together than the limit leaves, and are
-// answered in their order.
+// Concurrent orders never exceed the limit together, and their outcomes are in their order.
 func TestLaunchKeepsLimits(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{1, 8} {
@@ -131,12 +130,13 @@ func TestLaunchKeepsLimits(t *testing.T) {
 	}
 }
 
-// A claim is made once, however the API server answers; what is certainly not made leaves the ledger.
+// A claim is created once for every answer of the API server; a claim that was certainly not created
+// leaves the ledger.
 func TestLaunchOnce(t *testing.T) {
 	t.Parallel()
 	resourceOf := schema.GroupResource{Group: karpenterv1.GroupVersion.Group, Resource: "nodeclaims"}
 	cases := map[string]struct {
-		// answer is that to an attempt; made says that the object is there all the same.
+		// answer is the answer to an attempt; made says that the object exists all the same.
 		answer       func(attempt int) (err error, made bool)
 		made, failed bool
 		// expected says that the ledger counts the claim afterwards.

@@ -20,8 +20,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// obstacles are the conditions of the pool in the API server that say why pods wait, as texts. The world
-// sees the pool as it is now.
+// obstacles are the texts of the pool's conditions in the API server that say why pods wait. The world
+// sees the present pool.
 func (s *setup) obstacles() []string {
 	var pool karpenterv1.NodePool
 	if !s.Get(s.pool.Name, &pool) {
@@ -48,8 +48,8 @@ func (s *setup) writes(before int) int {
 	return n
 }
 
-// TestMarkPools: each decision sets the conditions of pools that pods wait at, takes them from all others,
-// and writes nothing where nothing has changed.
+// TestMarkPools: each decision sets the conditions of pools for which pods wait, removes them from all
+// others, and writes nothing if nothing has changed.
 func TestMarkPools(t *testing.T) {
 	t.Parallel()
 	const (
@@ -114,7 +114,7 @@ func TestMarkPoolsFails(t *testing.T) {
 }
 
 // TestMarkRooms: the condition Provisioning of a buffer says how many of its virtual pods lack room, and why,
-// and is not written again while it stays the same. A buffer that is gone is no error.
+// and is not written again while it stays the same. A deleted buffer is no error.
 func TestMarkRooms(t *testing.T) {
 	t.Parallel()
 	refused := &reason.Verdict{General: reason.Reason{Code: reason.NoPools}}

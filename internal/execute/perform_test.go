@@ -18,7 +18,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// begun is a setup with a node on each of some claims, and the state of a command that takes them.
+// begun is a setup with a node for each of some claims, and the state of a command that removes
+// them.
 func begun(t *testing.T, claims ...string) (*setup, *command.State) {
 	t.Helper()
 	s := newSetup(t, 1)
@@ -37,7 +38,7 @@ func (s *setup) leaver(name string) command.Leaver {
 	return l
 }
 
-// state is what a command has done to a claim and its node.
+// state describes the effects of a command on a claim and its node.
 func (s *setup) state(name string) string {
 	l, found, err := execute.ReadLeaver(context.Background(), s.API, name)
 	s.Must(err)
@@ -65,8 +66,8 @@ func (s *setup) perform(state *command.State, groups [][]command.Effect) error {
 	return err
 }
 
-// A command that begins leaves its record, the condition and the taint; taken back, nothing is left of
-// it. Each may be done twice.
+// Begin sets the record, the condition and the taint; Abandon removes all of them. Both are
+// idempotent.
 func TestBeginAndAbandon(t *testing.T) {
 	t.Parallel()
 	s, state := begun(t, "a", "b")
@@ -90,7 +91,7 @@ func TestBeginAndAbandon(t *testing.T) {
 	}
 }
 
-// An effect that fails keeps no other of its group back, and all later groups.
+// A failing effect does not stop others of its group, but all later groups.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	s, state := begun(t, "a", "b")
@@ -106,7 +107,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// The record is not written on a claim that another command has, or that goes.
+// The record is not written on a claim that belongs to another command, or that is being deleted.
 func TestWriteOnChangedClaim(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*setup){
@@ -125,7 +126,7 @@ func TestWriteOnChangedClaim(t *testing.T) {
 	}
 }
 
-// Claims are deleted as they were seen; those that were deleted are answered, those that stay are released.
+// Unchanged claims are deleted; the deleted ones are returned, the others released.
 func TestRemoval(t *testing.T) {
 	t.Parallel()
 	s, state := begun(t, "a", "b", "c")
@@ -144,7 +145,7 @@ func TestRemoval(t *testing.T) {
 	}
 }
 
-// A replacement whose pool has changed is not made, and the error says so.
+// A replacement whose pool has changed is not created, and the error says so.
 func TestReplacementOfChangedPool(t *testing.T) {
 	t.Parallel()
 	s, state := begun(t, "a")
@@ -160,8 +161,8 @@ func TestReplacementOfChangedPool(t *testing.T) {
 	}
 }
 
-// A replacement that nothing has come to is deleted when the command is taken back; one with a pod that
-// comes back elsewhere stays, and is no part of a command any more.
+// When the command is taken back, a replacement without pods is deleted; one with a pod that returns
+// elsewhere stays, and belongs to no command any more.
 func TestDrop(t *testing.T) {
 	t.Parallel()
 	replicaSet := true

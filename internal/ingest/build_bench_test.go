@@ -12,8 +12,8 @@ import (
 	"tenon/core/requirement"
 )
 
-// deployedPods are pods of workloads with all that pods usually have, each object with
-// its own copy of everything, as decoders make them.
+// deployedPods are pods of workloads with all usual fields, each object with its own copy of
+// everything, as decoders make them.
 func deployedPods(n, workloads int) []*corev1.Pod {
 	yes := true
 	pods := make([]*corev1.Pod, n)

@@ -7,7 +7,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// A ceiling is how many times a price may be, in hundredths; what is no such number is refused.
+// A ceiling is a multiple of a price, in hundredths; other texts are refused.
 func TestPriceCeiling(t *testing.T) {
 	t.Parallel()
 	if got, err := ingest.PriceCeiling(&karpenterv1.NodePool{}); got != 0 || err != nil {

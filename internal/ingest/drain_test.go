@@ -14,7 +14,8 @@ import (
 	"tenon/internal/ingest"
 )
 
-// What Cluster Autoscaler's rules ask about a pod is read from it, its controller and the budgets.
+// The facts for Cluster Autoscaler's rules about a pod come from the pod, its controller and the
+// budgets.
 func TestDrainFacts(t *testing.T) {
 	t.Parallel()
 	controlled := func(apiVersion, kind, name string) func(*corev1.Pod) {

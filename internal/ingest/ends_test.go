@@ -2,8 +2,8 @@ package ingest_test
 
 import "testing"
 
-// Pods whose containers are never started again end by themselves, with every kind of owner;
-// of others that is not known.
+// Pods whose containers are never restarted end by themselves, with every kind of owner; of other
+// pods it is unknown.
 func TestPodsThatEnd(t *testing.T) {
 	t.Parallel()
 	for policy, want := range map[string]bool{"Never": true, "OnFailure": true, "Always": false, "": false} {

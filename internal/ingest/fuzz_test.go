@@ -74,8 +74,8 @@ var words = []string{
 
 var quantities = []string{"0", "1", "100m", "1Gi", "-3", "1e30", "1n", "0.5", "9223372036854775807"}
 
-// All objects are translated, no translation panics, objects stay as they
-// are, and the snapshot can be written and read.
+// All objects are translated without a panic and without changes to them, and the snapshot can be
+// written and read.
 func TestBuildArbitraryObjects(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(50) {
@@ -108,7 +108,7 @@ func checkArbitrary(t *testing.T, seed int64) {
 	}
 }
 
-// everything is a pod that has something everywhere where a template looks.
+// everything is a pod that sets every field that a template reads.
 const everything = `{
  "apiVersion": "v1", "kind": "Pod",
  "metadata": {"name": "p", "namespace": "red", "labels": {"app": "web", "tier": "front", "stage": "test", "pod-template-hash": "abc"},
@@ -135,8 +135,8 @@ const everything = `{
     "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {}}}]}}},
  "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "0.2", "nvidia.com/gpu": "1"}}}]}}`
 
-// A fingerprint stands for the template: after any change of a pod, translating it
-// after its copy gives what translating it alone gives.
+// A fingerprint represents the template: after any change of a pod, translating it after its copy
+// gives the same result as translating it alone.
 func TestFingerprintsTellTemplatesApart(t *testing.T) {
 	t.Parallel()
 	index := ingest.NewIndex()
@@ -164,8 +164,8 @@ func TestFingerprintsTellTemplatesApart(t *testing.T) {
 	}
 }
 
-// variations are the object and copies of it, each changed in one place: a value, or a
-// field left out.
+// variations are the object and copies of it, each changed in one place: another value, or a
+// missing field.
 func variations(t *testing.T, text string) map[string]*corev1.Pod {
 	t.Helper()
 	out := map[string]*corev1.Pod{}
@@ -231,7 +231,7 @@ func others(value any) []any {
 	return nil
 }
 
-// FuzzManifest reads arbitrary text and builds a snapshot of what it holds.
+// FuzzManifest reads arbitrary text and builds a snapshot of its objects.
 func FuzzManifest(f *testing.F) {
 	f.Add(podWith(container) + aNode + aPool("one", "") + aDaemon("") + deployment("web", "replicas: 2\n"))
 	f.Add(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}]}`)

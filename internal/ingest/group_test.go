@@ -11,7 +11,8 @@ import (
 	"tenon/internal/ingest"
 )
 
-// A priority is the weight of the group's pool in mode cas: groups with any come before those without one.
+// The weight of a group's pool follows from its priority in mode cas: groups with a priority come before
+// those without.
 func TestPriorityIsAWeight(t *testing.T) {
 	t.Parallel()
 	number := func(n int64) *int64 { return &n }
@@ -36,8 +37,8 @@ func TestPriorityIsAWeight(t *testing.T) {
 	}
 }
 
-// The tags of a group go before the flags, and what cannot be read counts for nothing; delays are those of all groups in mode cas
-// unless they are local.
+// A group's tags override the flags, and unreadable tags are ignored; delays are those of all groups in mode cas unless they are
+// local.
 func TestScaleDownOfAGroup(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

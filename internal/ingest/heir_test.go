@@ -13,7 +13,7 @@ const (
 	ofSet        = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: s, controller: true}]\n"
 )
 
-// set is the ReplicaSet, parent what made it, with the rest of its spec.
+// set is the ReplicaSet, parent its owner, with the rest of its spec.
 func set(replicas string) string {
 	return "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: web-1, uid: s, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d, controller: true}]}\nspec: {replicas: " + replicas + "}\n"
 }
@@ -26,8 +26,8 @@ func volumeClaim(mode string) string {
 	return "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [" + mode + "]}\n"
 }
 
-// A pod that is replaced before it goes is not evicted: no budget holds it, and it wants a
-// place elsewhere in spite of budgets.
+// A pod that is replaced before it leaves is not evicted: no budget holds it, and it needs a place
+// elsewhere in spite of budgets.
 func TestReplacedPodsAskNoBudget(t *testing.T) {
 	t.Parallel()
 	running := func(text string) string { return strings.Replace(text, "phase: Pending", "phase: Running", 1) }
@@ -60,7 +60,8 @@ func TestReplacedPodsAskNoBudget(t *testing.T) {
 	}
 }
 
-// Once there is another pod in its place, a pod wants no place any more: there would be two.
+// Once another pod has been created in its place, a pod needs no place any more: there would be
+// two.
 func TestHeirsTakeThePlace(t *testing.T) {
 	t.Parallel()
 	pod := podNamed("p", asksForSurge+ofSet+"uid: old\n", bound)

@@ -23,7 +23,7 @@ func condition(name, reason string, ago time.Duration) metav1.Condition {
 	return metav1.Condition{Type: name, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.NewTime(noon.Add(-ago))}
 }
 
-// What matters when a node may be given up is read from its claim.
+// The facts about a node's disruption come from its claim.
 func TestLifeOfNodes(t *testing.T) {
 	t.Parallel()
 	objects := &ingest.Objects{}
@@ -57,7 +57,7 @@ func TestLifeOfNodes(t *testing.T) {
 	}
 }
 
-// Cluster Autoscaler's annotation on a node protects it too, if it says so.
+// Cluster Autoscaler's annotation on a node protects it too, if its value is true.
 func TestScaleDownIsDisabled(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{"true": true, "false": false, "": false} {
@@ -70,8 +70,8 @@ func TestScaleDownIsDisabled(t *testing.T) {
 	}
 }
 
-// A node that was chosen counts until its removal has begun, whichever of the marks is seen
-// first: the taint may be there before the claim says why. Found by the simulation.
+// A node that was chosen counts as leaving until its removal begins, whichever of the marks is seen
+// first: the taint may appear before the claim states the reason. Found by the simulation.
 func TestMarkedNodesCount(t *testing.T) {
 	t.Parallel()
 	why := []metav1.Condition{condition(karpenterv1.ConditionDisruptionReason, "Empty", time.Minute)}
@@ -103,8 +103,8 @@ func TestMarkedNodesCount(t *testing.T) {
 	}
 }
 
-// A running pod says who would have a say in its eviction; a budget without a status
-// allows what its spec and the pods that are given let it.
+// A running pod names the budgets that decide about its eviction; a budget without a status allows
+// what follows from its spec and the given pods.
 func TestTiesOfPods(t *testing.T) {
 	t.Parallel()
 	objects := &ingest.Objects{}
@@ -157,7 +157,8 @@ func TestRearrange(t *testing.T) {
 	}
 }
 
-// A time that turned out to be wrong is taken back, and only that one; without any the annotation goes.
+// A time that turned out to be wrong is removed, and only that one; without any the annotation is
+// removed.
 func TestNotRearranged(t *testing.T) {
 	t.Parallel()
 	claim := &karpenterv1.NodeClaim{}
@@ -173,8 +174,7 @@ func TestNotRearranged(t *testing.T) {
 	}
 }
 
-// Budgets that cannot be read allow nothing, and each says what is wrong with it: a code, whose text is
-// the API's own.
+// Unreadable budgets allow nothing, and each has an error: a code, with the text of the API.
 func TestBrokenBudgets(t *testing.T) {
 	t.Parallel()
 	daily, nonsense, hour := "@daily", "every day", scalar.Duration{Duration: time.Hour}

@@ -174,8 +174,8 @@ func TestNodePrices(t *testing.T) {
 	}
 }
 
-// What a node costs beyond its machine is on its pool or, failing that, in the setting; it is
-// part of the node's price wherever that of the machine is known.
+// What a node costs beyond its machine is set on its pool or, without that, in the settings; it is
+// part of the node's price if the price of the machine is known.
 func TestNodesHaveAPriceOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	bought := node("karpenter.sh/nodepool: one, node.kubernetes.io/instance-type: small, topology.kubernetes.io/zone: zone-a, karpenter.sh/capacity-type: spot", "providerID: x", realRoom)
@@ -205,8 +205,8 @@ func TestNodesHaveAPriceOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A claim that the cloud has not answered yet promises what the cheapest type that it
-// lists would have, and without a catalogue what it was made for.
+// A claim that the cloud has not answered yet counts with the room of the cheapest of its types,
+// and without a catalogue with its requests.
 func TestClaimsInFlight(t *testing.T) {
 	t.Parallel()
 	got := onlyNode(t, build(t, fromCluster(t), aPool("one", "")+claim("", "")))
@@ -276,8 +276,8 @@ func TestMovablePods(t *testing.T) {
 	}
 }
 
-// TestAKubeletSpeaksForNoOtherPool: a kubelet with bad intentions gives its Node the labels of another
-// pool and of a smaller machine. It still counts where it was bought, at its price.
+// TestAKubeletSpeaksForNoOtherPool: a malicious kubelet gives its Node the labels of another pool and
+// of a smaller machine. The node still counts for its own pool, at its price.
 func TestAKubeletSpeaksForNoOtherPool(t *testing.T) {
 	t.Parallel()
 	bought := strings.Replace(claim("", launched), "team: red", "team: red, node.kubernetes.io/instance-type: large, topology.kubernetes.io/zone: zone-b", 1)

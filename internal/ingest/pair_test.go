@@ -9,7 +9,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// A claim belongs to the node that registered; another Node with its provider ID has none, as long as that node is there.
+// A claim belongs to the node that registered; another Node with its provider ID has none, as long as that node exists.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	const machine, other = "aws:///us-west-2a/i-1", "aws:///us-west-2a/i-2"
@@ -25,7 +25,7 @@ func TestPairs(t *testing.T) {
 	}
 	cases := map[string]struct {
 		claim *karpenterv1.NodeClaim
-		nodes []*corev1.Node // the first one is asked about
+		nodes []*corev1.Node // the test asks about the first one
 		want  bool
 	}{
 		"before it registers":                         {claimed(machine, ""), []*corev1.Node{named("a", machine)}, true},

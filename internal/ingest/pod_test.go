@@ -186,7 +186,7 @@ func TestPodsShareTemplates(t *testing.T) {
 	}
 }
 
-// "Deployment/web": found through the ReplicaSet, or told by the template hash.
+// "Deployment/web": found through the ReplicaSet, or derived from the template hash.
 func TestOwner(t *testing.T) {
 	t.Parallel()
 	replica := podNamed("p", owned("apps/v1", "ReplicaSet", "web-abc")+"labels: {pod-template-hash: abc}\n", container)

@@ -155,7 +155,7 @@ func TestDaemonsLeftOut(t *testing.T) {
 	check(t, "being deleted", len(build(t, fromCluster(t), gone).Daemons), 0)
 }
 
-// The daemon pods of many nodes differ in their node only: they share a template.
+// The daemon pods of many nodes differ only in their node: they share a template.
 func TestDaemonPodsShareATemplate(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
@@ -216,8 +216,8 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// Each replica of a StatefulSet has claims of its own; those that exist are looked at,
-// the others are what their templates say.
+// Each replica of a StatefulSet has its own claims; existing ones are read, the others follow from
+// their templates.
 func TestReplicasWithClaims(t *testing.T) {
 	t.Parallel()
 	text := `---
@@ -309,7 +309,8 @@ func TestOverlaysShareCatalogs(t *testing.T) {
 	check(t, "catalogues with one for itself", len(build(t, fromFiles(t), pools+all+one).Catalogs), 2)
 }
 
-// What has no price cannot be had, until an overlay says one; to change a price there must be one.
+// An offering without a price is unavailable until an overlay sets one; an overlay can only adjust
+// an existing price.
 func TestOverlaysPriceWhatHasNone(t *testing.T) {
 	t.Parallel()
 	options := fromFiles(t)

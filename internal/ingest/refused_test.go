@@ -11,8 +11,8 @@ import (
 	"tenon/internal/ingest"
 )
 
-// TestQuotasRefusePodsOfAClusterToo checks which missing pods of a workload are told of: those for which a quota has no
-// room, under names that no pod has, and that the plan for the others is as good as without them.
+// TestQuotasRefusePodsOfAClusterToo checks which missing pods of a workload are listed: those for which a quota has no
+// room, under names that no pod has; the plan for the others is as good as without them.
 func TestQuotasRefusePodsOfAClusterToo(t *testing.T) {
 	t.Parallel()
 	quota := func(pods string) string {

@@ -20,7 +20,7 @@ import (
 	"tenon/internal/ingest/manifest"
 )
 
-// The tests of this file's package write their objects as users do, in YAML.
+// The tests of this package write their objects as users do, in YAML.
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
@@ -91,7 +91,7 @@ const status = "status:\n  phase: Pending\n  conditions: [{type: PodScheduled, s
 
 const container = "containers: [{name: c, resources: {requests: {cpu: 100m}}}]\n"
 
-// indented moves text to the right, so that it can be written flush in a test.
+// indented indents text, so that a test can write it without indentation.
 func indented(n int, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -112,7 +112,7 @@ func the(t testing.TB, s *snapshot.Snapshot) *snapshot.Template {
 	return &s.Templates[s.Pods[0].Template]
 }
 
-// sets writes alternatives.
+// sets describes alternatives.
 func sets(list []requirement.Set) string {
 	var out []string
 	for _, s := range list {
@@ -125,7 +125,7 @@ func sets(list []requirement.Set) string {
 	return strings.Join(out, " | ")
 }
 
-// podList writes pods with what was found out about them.
+// podList describes pods with the facts found about them.
 func podList(s *snapshot.Snapshot) string {
 	var out []string
 	for i := range s.Pods {
@@ -150,7 +150,7 @@ func check(t *testing.T, what string, got, want any) {
 	}
 }
 
-// text writes quantities.
+// text describes quantities.
 func text(r model.Resources) string {
 	var out []string
 	for _, a := range r.Amounts() {

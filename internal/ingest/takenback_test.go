@@ -13,8 +13,9 @@ import (
 	"tenon/internal/ingest"
 )
 
-// Pods of a node that is marked for a disruption want a place elsewhere only if the disruption can go on:
-// its record is on the claim, and all of its replacements exist; or if the claim is being deleted.
+// Pods of a node that is marked for a disruption need a place elsewhere only if the disruption can
+// continue: its record is on the claim, and all of its replacements exist; or if the claim is being
+// deleted.
 func TestPodsOfMarkedNodes(t *testing.T) {
 	t.Parallel()
 	record := command.Record{ID: "x7k2p", Reason: plan.Drifted, Begun: noon, Claims: []command.Member{{Claim: "web-1"}}}

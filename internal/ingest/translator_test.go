@@ -14,7 +14,7 @@ import (
 	"tenon/internal/owner"
 )
 
-// A live picture keeps the index current and asks again for the pods concerned.
+// An owner keeps the index current and translates the affected pods again.
 func TestTranslatorFollowsTheIndex(t *testing.T) {
 	t.Parallel()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "red", Labels: map[string]string{"team": "red"}}}
@@ -60,7 +60,7 @@ func TestTranslatorTellsWhenItIsStale(t *testing.T) {
 	check(t, "stale", translator.Stale(), false)
 }
 
-// What a ReplicaSet belonged to is remembered after it is gone, by its UID, and not for ever.
+// The owner of a ReplicaSet is remembered by the set's UID after the set is gone, and not for ever.
 func TestFormerSetsAreRemembered(t *testing.T) {
 	t.Parallel()
 	index := ingest.NewIndex()
@@ -89,7 +89,7 @@ func TestFormerSetsAreRemembered(t *testing.T) {
 	check(t, "long gone", parent(first), "web-0-1")
 }
 
-// Everything that can be put into an index can be taken out of it.
+// Everything that can be put into an index can be removed from it.
 func TestIndexKinds(t *testing.T) {
 	t.Parallel()
 	index := ingest.NewIndex()

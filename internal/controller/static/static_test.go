@@ -24,7 +24,7 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// fixture is a static pool. The cache shows lists of claims as they were when it was frozen.
+// fixture is a static pool. The cache shows the lists of claims at the time when it was frozen.
 type fixture struct {
 	*harness.Harness
 	up, down reconcile.Controller
@@ -76,7 +76,7 @@ func (s *fixture) list() *karpenterv1.NodeClaimList {
 	return list
 }
 
-// names of the pool's claims; those that are being deleted have a minus.
+// names returns the names of the pool's claims; those that are being deleted have a minus.
 func (s *fixture) names() string {
 	var names []string
 	for _, c := range s.list().Items {
@@ -101,7 +101,7 @@ func (s *fixture) delete(name string) {
 	s.Must(s.API.Delete(context.Background(), s.Claim(name)))
 }
 
-// hold keeps a claim that is deleted, as its finalizer would.
+// hold keeps a deleted claim, as its finalizer would.
 func hold(c *karpenterv1.NodeClaim) { c.Finalizers = []string{karpenterv1.FinalizerTermination} }
 
 func disrupted(c *karpenterv1.NodeClaim) {
@@ -160,7 +160,7 @@ func TestProvision(t *testing.T) {
 	}
 }
 
-// TestClaim: straight from the template, without requests, counted and owned.
+// TestClaim: claims come straight from the template, without requests, and are counted and owned.
 func TestClaim(t *testing.T) {
 	t.Parallel()
 	s := set(t, pool(2))
@@ -178,7 +178,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestStaleCache: with every state of the cache, nothing is made twice, nor deleted.
+// TestStaleCache: with every state of the cache, no claim is created or deleted twice.
 func TestStaleCache(t *testing.T) {
 	t.Parallel()
 	s := set(t, pool(3))
@@ -208,9 +208,9 @@ func TestStaleCache(t *testing.T) {
 	}
 }
 
-// TestRandomHistories: a cache that lags, crashes, answers that are lost, claims that
-// vanish, edits: no run makes the pool larger than it should be, nor overruns the limit.
-// Once the faults end, the pool has just the number.
+// TestRandomHistories: with a cache that lags, crashes, lost answers, claims that disappear, and
+// edits, no run makes the pool too large, nor exceeds the limit. Once the faults end, the pool has
+// exactly the number.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(25) {
@@ -268,7 +268,7 @@ func TestRandomHistories(t *testing.T) {
 	}
 }
 
-// trouble lets the nth making of a claim fail: before it comes about, or after.
+// trouble makes the nth creation of a claim fail, before it takes effect or after.
 func (s *fixture) trouble(kind, nth int) {
 	seen := 0
 	s.Fail(func(c harness.Call) error {
@@ -279,7 +279,7 @@ func (s *fixture) trouble(kind, nth int) {
 		if seen <= nth || kind > 1 {
 			return nil
 		}
-		if kind == 1 { // the answer is lost: it is made, and the caller does not know
+		if kind == 1 { // the answer is lost: the claim exists, and the caller does not know
 			claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: c.Name, UID: types.UID("lost-" + c.Name),
 				Labels: map[string]string{karpenterv1.LabelNodePool: "web"}}}
 			s.Must(client.IgnoreAlreadyExists(s.API.Create(context.Background(), claim)))
@@ -288,7 +288,7 @@ func (s *fixture) trouble(kind, nth int) {
 	})
 }
 
-// TestAnotherLeader: a second process that counted at the same time makes the same claims.
+// TestAnotherLeader: a second process that counted at the same time creates the same claims.
 func TestAnotherLeader(t *testing.T) {
 	t.Parallel()
 	s := set(t, pool(3))
@@ -330,7 +330,7 @@ func TestDeprovision(t *testing.T) {
 	for name, tc := range map[string]struct {
 		replicas int64
 		make     func(*fixture)
-		want     string // what stays
+		want     string // the remaining claims
 	}{
 		"just enough": {2, func(s *fixture) { s.Named("web-0", "web"); s.Named("web-1", "web") }, "0 1"},
 		"what has no instance goes first": {1, func(s *fixture) {
@@ -370,7 +370,7 @@ func TestDeprovision(t *testing.T) {
 	}
 }
 
-// TestSoonToExpire: of two nodes with the same pods, the one that has less life left goes.
+// TestSoonToExpire: of two nodes with the same pods, the one that expires earlier is removed.
 func TestSoonToExpire(t *testing.T) {
 	t.Parallel()
 	s := set(t, pool(1))
@@ -387,8 +387,8 @@ func TestSoonToExpire(t *testing.T) {
 	s.expect(t, "then", "1")
 }
 
-// TestNotOurs: dynamic pools, pools that go, and others' are left alone; without the gate
-// there is no controller.
+// TestNotOurs: dynamic pools, deleted pools and pools of others are ignored; without the gate there
+// is no controller.
 func TestNotOurs(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*karpenterv1.NodePool){
@@ -408,7 +408,7 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
-// TestWakes: by edits, readiness and claims that come and go.
+// TestWakes: edits, readiness, and new and deleted claims wake the controllers.
 func TestWakes(t *testing.T) {
 	t.Parallel()
 	s := set(t, pool(1))
