@@ -9,8 +9,8 @@ import (
 	"tenon/internal/journal"
 )
 
-// A file of snapshots that was cut off loses the snapshot in which it was cut, and the error says so; decisions, and
-// the snapshots before, are read.
+// A file of snapshots that was cut off loses the snapshot at the cut, and the error says so; decisions, and the
+// earlier snapshots, are read.
 func TestASnapshotThatWasCutOffIsTold(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -34,7 +34,7 @@ func open(t *testing.T, folder string, bytes int64) *journal.Journal {
 	return j
 }
 
-// record has decisions about some random clusters recorded.
+// record records decisions about some random clusters.
 func record(j *journal.Journal, seeds ...uint64) {
 	for _, seed := range seeds {
 		s := randomcluster.World(seed, 6).Snapshot()
@@ -104,7 +104,7 @@ func TestDecisionsAreReadFromEverySource(t *testing.T) {
 	}
 }
 
-// A decision that says what the last one said is a short line, and no snapshot.
+// A decision that equals the last one is a short line, without a snapshot.
 func TestTheSameDecisionAgainIsShort(t *testing.T) {
 	t.Parallel()
 	j := open(t, "", 50<<20)
@@ -115,8 +115,8 @@ func TestTheSameDecisionAgainIsShort(t *testing.T) {
 	}
 }
 
-// A file that was cut off in the middle of a line loses that line alone, and the journal goes on after
-// it with the next number.
+// A file that was cut off in the middle of a line loses that line alone, and the journal continues
+// after it with the next number.
 func TestALineThatIsCutOffLosesNothingElse(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -145,8 +145,8 @@ func TestALineThatIsCutOffLosesNothingElse(t *testing.T) {
 	}
 }
 
-// A journal stays within its size, drops the oldest first, and says of decisions that they have lost
-// their snapshots.
+// A journal keeps its size limit, removes the oldest parts first, and reports which decisions have
+// lost their snapshots.
 func TestAJournalStaysWithinItsSize(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{t.TempDir(), ""} {
@@ -202,7 +202,7 @@ func TestSnapshotsShareParts(t *testing.T) {
 		later := *s
 		later.Now = s.Now.Add(time.Duration(i) * time.Hour)
 		d := decide.Decide(&later, decide.Budget{})
-		d.Plan.Held = make([]plan.Held, i) // so that it says something else
+		d.Plan.Held = make([]plan.Held, i) // so that the plan differs
 		j.Decided(journal.Record{By: "provisioner", Snapshot: &later, Decision: &d})
 		sizes = append(sizes, size())
 	}
@@ -259,7 +259,7 @@ func TestTheJournalIsServedToThisMachineAlone(t *testing.T) {
 	}
 }
 
-// What is no journal is an error, and a snapshot of a version to come another.
+// A file that is no journal is an error, and a snapshot of a later version is another.
 func TestBadFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plan.json")
@@ -275,7 +275,7 @@ func TestBadFiles(t *testing.T) {
 }
 
 // A line is a JSON object on its own, whose number comes first: readers skip by it.
-// slow is a clock on which everything takes a second, and that notes how long it is asked to wait.
+// slow is a clock on which everything takes a second; it records the requested waits.
 type slow struct {
 	clock.Clock
 	now   time.Time
@@ -292,7 +292,7 @@ func (s *slow) After(d time.Duration) <-chan time.Time {
 	return nil // for ever
 }
 
-// After a snapshot the writer rests for nineteen times as long as it took, and what is left is written at the end.
+// After a snapshot the writer pauses nineteen times as long as the snapshot took, and writes the rest at the end.
 func TestTheWriterRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -304,7 +304,7 @@ func TestTheWriterRests(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- j.Run(ctx) }()
-		synctest.Wait() // until it runs: what is told before is written at once
+		synctest.Wait() // until it runs: entries before that are written at once
 		record(j, 1)
 		if rest := <-c.waits; rest != 19*time.Second {
 			t.Errorf("the writer rests for %v", rest)
@@ -338,7 +338,7 @@ func TestNoEffortIsNoBound(t *testing.T) {
 	}
 }
 
-// Texts of a journal have their currency behind every amount, in what was decided and in what came of it.
+// Texts of a journal have a currency behind every amount, in decisions and in outcomes.
 func TestMoneyHasItsCurrency(t *testing.T) {
 	t.Parallel()
 	saved := 0.25

@@ -12,8 +12,8 @@ import (
 	"tenon/internal/journal"
 )
 
-// TestLogsAreOTLP reads what is exported with the protocol's own types, which refuse fields that they do not
-// know: "OTLP/JSON" in the OpenTelemetry protocol's specification.
+// TestLogsAreOTLP reads the export with the protocol's own types, which refuse unknown fields: "OTLP/JSON"
+// in the OpenTelemetry protocol's specification.
 func TestLogsAreOTLP(t *testing.T) {
 	t.Parallel()
 	saved := 0.25

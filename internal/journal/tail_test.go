@@ -26,7 +26,7 @@ func (s *script) Lines(_ context.Context, after int64, each func(journal.Line) e
 
 func (s *script) Contents(context.Context, string, io.Writer) error { return journal.ErrNoSnapshot }
 
-// TestTailsFollow checks that a tail takes up what is new, forgets what is old, and notices a journal that begins anew.
+// TestTailsFollow checks that a tail adds new decisions, forgets old ones, and notices a journal that was started anew.
 func TestTailsFollow(t *testing.T) {
 	t.Parallel()
 	decision := func(number, same int64) journal.Line {
@@ -74,7 +74,7 @@ func TestTailsFollow(t *testing.T) {
 	}
 }
 
-// TestTailsCountBrokenLines checks that lines that cannot be read are counted once each, also those behind the last one.
+// TestTailsCountBrokenLines checks that unreadable lines are counted once each, also those after the last readable one.
 func TestTailsCountBrokenLines(t *testing.T) {
 	t.Parallel()
 	decision := func(number int64) journal.Line {

@@ -10,7 +10,7 @@ import (
 	"tenon/internal/lookup"
 )
 
-// reader notes how it was asked.
+// reader records the requests.
 type reader struct {
 	client.Reader
 	asked client.ListOptions
@@ -22,7 +22,7 @@ func (r *reader) List(_ context.Context, list client.ObjectList, options ...clie
 	return nil
 }
 
-// A look past our cache names its node, so that no other's pods are sent, and a version, so that the API
+// A read past our cache names its node, so that no other pods are sent, and a version, so that the API
 // server need not read its store.
 func TestPodsSince(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// cluster is a small API server: version, discovery, and Leases that can be made and changed.
+// cluster is a small API server: version, discovery, and Leases that can be created and changed.
 type cluster struct {
 	*httptest.Server
 
@@ -54,25 +54,25 @@ func newCluster(t *testing.T, kinds ...string) *cluster {
 }
 
 func (c *cluster) connection() Connection {
-	// The leases below are read as JSON, which is not what the client prefers.
+	// The client must read the leases below as JSON, which it does not prefer.
 	return Connection{Config: &rest.Config{Host: c.URL, UserAgent: "karpenter/1.2.3", ContentConfig: rest.ContentConfig{ContentType: "application/json"}}}
 }
 
-// install makes the kinds known, as applying their definitions does.
+// install makes the kinds known, like applying their definitions.
 func (c *cluster) install(kinds ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kinds = append(c.kinds, kinds...)
 }
 
-// heard says whether a client of that name asked anything.
+// heard reports whether a client of that name sent a request.
 func (c *cluster) heard(agent string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.agents[agent]
 }
 
-// holder is who holds the Lease; it reports false when there is none.
+// holder is the holder of the Lease; it reports false if there is none.
 func (c *cluster) holder(namespacedName string) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

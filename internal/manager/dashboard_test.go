@@ -10,7 +10,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// TestTheDashboardIsServedWhereSettingsSay checks that the controller serves fleet and journal where it was told to, and nowhere else.
+// TestTheDashboardIsServedWhereSettingsSay checks that the controller serves fleet and journal at the address in its settings, and
+// nowhere else.
 func TestTheDashboardIsServedWhereSettingsSay(t *testing.T) {
 	t.Parallel()
 	options := func(args ...string) Options {

@@ -31,9 +31,9 @@ func (r refusing) List(_ context.Context, list client.ObjectList, _ ...client.Li
 	return nil
 }
 
-// TestKindsThatMayNotBeReadAreLeftOut: with a role that was written for another autoscaler the
-// process does not wait for ever for what it may not see, and says what it lacks. An error that may
-// pass leaves nothing out.
+// TestKindsThatMayNotBeReadAreLeftOut: with a role for another autoscaler the process does not wait
+// for ever for kinds that it may not read, and names them. After a temporary error all kinds are
+// read.
 func TestKindsThatMayNotBeReadAreLeftOut(t *testing.T) {
 	t.Parallel()
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "some"}, "", errors.New("no role"))

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// mapper answers for the kinds it has, or fails.
+// mapper returns its kinds, or fails.
 type mapper struct {
 	meta.RESTMapper
 	mu    sync.Mutex

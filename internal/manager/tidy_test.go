@@ -8,7 +8,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// Memory is given back when a burst is over, and again only when there is something to collect.
+// Memory is returned when a burst is over, and again only when there is garbage to collect.
 func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	t.Parallel()
 	const mebi = 1 << 20
@@ -33,7 +33,7 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 		allocations <- step.mebibytes * mebi
 		if step.want {
 			<-released
-			allocations <- 0 // what it looks at after that
+			allocations <- 0 // the allocations that it sees after that
 		}
 		if len(released) > 0 {
 			t.Fatalf("step %d: memory was given back", i)
@@ -45,7 +45,7 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	}
 }
 
-// The runtime counts what is allocated.
+// The runtime counts the allocations.
 func TestAllocationsAreCounted(t *testing.T) {
 	t.Parallel()
 	before := allocatedBytes()

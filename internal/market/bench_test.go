@@ -16,7 +16,7 @@ import (
 	"tenon/cloud/memory"
 )
 
-// region sells as much as the largest regions do, and every call shows something new.
+// region has as many offerings as the largest regions, and every call returns new ones.
 type region struct {
 	cloud.Provider
 	types []catalog.Type
@@ -49,8 +49,8 @@ func large() region {
 	return r
 }
 
-// BenchmarkNewCatalogue is what it costs to apply three overlays for ten pools after the
-// provider has learned something.
+// BenchmarkNewCatalogue measures applying three overlays for ten pools to a changed catalogue of
+// the provider.
 func BenchmarkNewCatalogue(b *testing.B) {
 	m := market.New(large(), true)
 	var pools []*karpenterv1.NodePool

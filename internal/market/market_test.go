@@ -59,7 +59,7 @@ func catalogOf(t *testing.T, m *market.Market, p *karpenterv1.NodePool) *catalog
 
 func list[T any](items ...T) []T { return items }
 
-// TestWithoutOverlays: the provider's own pointer is handed on.
+// TestWithoutOverlays: the market returns the provider's own pointer.
 func TestWithoutOverlays(t *testing.T) {
 	t.Parallel()
 	near := memory.New(memory.Options{}).Connect()
@@ -77,7 +77,7 @@ func TestWithoutOverlays(t *testing.T) {
 	}
 }
 
-// TestAwaitsEvaluation: who was not judged, or was as something else, buys nothing.
+// TestAwaitsEvaluation: a pool that was not judged, or was judged with another class, buys nothing.
 func TestAwaitsEvaluation(t *testing.T) {
 	t.Parallel()
 	m := market.New(memory.New(memory.Options{}).Connect(), true)
@@ -99,11 +99,11 @@ func TestAwaitsEvaluation(t *testing.T) {
 	moved := pool("web", 2)
 	moved.Spec.Template.Spec.NodeClassRef.Name = "special"
 	awaits("with another class", moved)
-	catalogOf(t, m, pool("web", 2)) // a new generation with the same class goes on with the old judgement
+	catalogOf(t, m, pool("web", 2)) // a new generation with the same class keeps the old judgement
 }
 
-// TestOverlays: pools get what the overlays say of them, share what they can, and keep
-// the pointer while nothing changes.
+// TestOverlays: pools get their overlays, share catalogues if possible, and keep the pointer while
+// nothing changes.
 func TestOverlays(t *testing.T) {
 	t.Parallel()
 	far := memory.New(memory.Options{})
@@ -135,7 +135,8 @@ func TestOverlays(t *testing.T) {
 	}
 }
 
-// TestNewCatalogue: what the provider learns is seen at once, at the overlay's price.
+// TestNewCatalogue: changes of the provider's catalogue are effective at once, at the overlay's
+// price.
 func TestNewCatalogue(t *testing.T) {
 	t.Parallel()
 	far := memory.New(memory.Options{Stock: map[cloud.Offer]int{
@@ -171,8 +172,8 @@ func TestClassNotReady(t *testing.T) {
 	}
 }
 
-// TestPoolsAreToldApart: by every kind of label that an overlay can look at; the answer is
-// the one that each pool would get alone.
+// TestPoolsAreToldApart: by every kind of label that an overlay can select; the catalogue is the
+// same as if each pool were alone.
 func TestPoolsAreToldApart(t *testing.T) {
 	t.Parallel()
 	labelled := func(name string, labels map[string]string) *karpenterv1.NodePool {
@@ -209,7 +210,7 @@ func TestPoolsAreToldApart(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: callers at the same time get the same catalogue.
+// TestManyAtOnce: concurrent callers get the same catalogue.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	m := market.New(memory.New(memory.Options{}).Connect(), true)

@@ -16,7 +16,7 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// What happens to a group is told on it, and in mode cas on the ConfigMap of its status too, if that is written.
+// Events about a group are on the group, and in mode cas also on the ConfigMap of its status, if that exists.
 func TestTell(t *testing.T) {
 	t.Parallel()
 	onGroup, onMap := "Normal ScaledUpGroup web: grown", "Normal ScaledUpGroup cluster-autoscaler-status: Node group Web: grown"

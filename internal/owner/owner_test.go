@@ -10,7 +10,7 @@ import (
 	"tenon/internal/owner"
 )
 
-// A reference is followed only where group, kind, namespace, name and UID agree, and where it is that
+// A reference is followed only if group, kind, namespace, name and UID agree, and only if it is that
 // of a controller.
 func TestAllOfAReferenceHasToAgree(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestAllOfAReferenceHasToAgree(t *testing.T) {
 	}
 }
 
-// TestWorkload checks what people read of a pod's owner, and which pods belong to nodes.
+// TestWorkload checks the text about a pod's owner, and which pods belong to nodes.
 func TestWorkload(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

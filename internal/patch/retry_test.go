@@ -15,20 +15,20 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// poolWith is a pool as a test has it.
+// poolWith is a pool with a change.
 func poolWith(uid types.UID, seen string) *karpenterv1.NodePool {
 	pool := &karpenterv1.NodePool{}
 	pool.Name, pool.UID, pool.Annotations = "default", uid, map[string]string{"seen": seen}
 	return pool
 }
 
-// TestRetry: what was overtaken is written on the object as it is now, five times at most, and never
-// on another object of the same name.
+// TestRetry: after a conflict the write is repeated on the present object, five times at most, and
+// never on another object of the same name.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "nodepools"}, "default", errors.New("changed"))
 	for name, tc := range map[string]struct {
-		now       *karpenterv1.NodePool // nil is gone
+		now       *karpenterv1.NodePool // nil if it was deleted
 		conflicts int
 		writes    int
 		check     func(error) bool
@@ -63,8 +63,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestCurrent: the write sees the object as the API server has it, and does not come about for one
-// that is not there.
+// TestCurrent: the write gets the object as the API server has it, and is not called for a missing
+// object.
 func TestCurrent(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, poolWith("1", "new"))

@@ -14,7 +14,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// TestDelete: what was looked at goes even if it has changed since, and one that is gone is no error.
+// TestDelete: an object is deleted even if it has changed since it was read, and a missing one is no
+// error.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	for name, there := range map[string]bool{"changed": true, "gone": false} {
@@ -35,7 +36,8 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// TestConfigMap: it is made or changed, in one read and one write, and a writer in between is an error.
+// TestConfigMap: it is created or changed with one read and one write, and an interfering writer is an
+// error.
 func TestConfigMap(t *testing.T) {
 	t.Parallel()
 	key := types.NamespacedName{Namespace: "kube-system", Name: "known"}
@@ -88,7 +90,7 @@ func TestConfigMap(t *testing.T) {
 	}
 }
 
-// failing lets the calls of one verb fail.
+// failing makes the calls of one verb fail.
 func failing(verb string, err func(harness.Call) error) func(harness.Call) error {
 	return func(c harness.Call) error {
 		if c.Verb == verb {

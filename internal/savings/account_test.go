@@ -12,9 +12,9 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// story keeps books of what happens, in words: "move 100 80" was expected to save 100 and
-// did save 80, "empty" is the same for a move that was not made to save money, "bought 30"
-// is charged to the last move, "early 30" to the one that is over next, "failed" was given up, and what is left is a time that passes.
+// story keeps an account from words: "move 100 80" was expected to save 100 and saved 80, "empty" is the same for a move that was not
+// made to save money, "bought 30" is charged to the last move, "early 30" to the one that is over next, "failed" was abandoned, and
+// other words are durations that pass.
 func story(t *testing.T, words ...string) (savings.Account, time.Time) {
 	t.Helper()
 	a, now := savings.Account{}, noon
@@ -52,7 +52,7 @@ func story(t *testing.T, words ...string) (savings.Account, time.Time) {
 	return a, now
 }
 
-// TestCaution: what moves bring decides what the next ones have to.
+// TestCaution: the savings of moves decide how much the next ones must save.
 func TestCaution(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -93,7 +93,7 @@ func TestCaution(t *testing.T) {
 	}
 }
 
-// TestTotals: the books are right, also with moves that are still open.
+// TestTotals: the totals are right, also with open moves.
 func TestTotals(t *testing.T) {
 	t.Parallel()
 	a, now := story(t, "move 100 80", "failed", "empty 50 50", "1m", "move 10 10", "bought 20", "14m", "move 7 7")
@@ -106,7 +106,7 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// TestNoneCountsTwice: neither while it is open, nor when it is settled, nor given up.
+// TestNoneCountsTwice: neither an open move, nor a settled one, nor an abandoned one.
 func TestNoneCountsTwice(t *testing.T) {
 	t.Parallel()
 	m := savings.Move{ID: "x", Over: noon, Predicted: 5, Realised: 5}

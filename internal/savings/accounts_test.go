@@ -19,21 +19,21 @@ func pool(r *harness.Harness, name string) *karpenterv1.NodePool {
 	return p
 }
 
-// move gives up a node of web, which costs 3, and one of batch, which costs 1.
+// move removes a node of web, which costs 3, and one of batch, which costs 1.
 func move(r *harness.Harness, id string) command.Record {
 	return command.Record{ID: id, Reason: plan.Underutilized, Begun: r.Clock.Now(), Savings: 200, Evictions: 8,
 		Claims: []command.Member{{Claim: "web-1", Pool: "web", Price: 300}, {Claim: "batch-1", Pool: "batch", Price: 100}}}
 }
 
-// TestRestart: a move that was over before a restart is charged after it, and makes its
-// pools cautious in proportion.
+// TestRestart: a move that was over before a restart is charged after it, and makes its pools
+// cautious in proportion.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, harness.Pool("web"), harness.Pool("batch"), harness.Pool("other"))
 	record := move(r, "a")
 	r.Must(savings.New(r.Kit).Over(t.Context(), record, 200, false))
 	after := savings.New(r.Restart())
-	r.Must(after.Over(t.Context(), record, 200, false)) // it does not know that it had told
+	r.Must(after.Over(t.Context(), record, 200, false)) // the new process does not know of the first report
 	r.Clock.Step(5 * time.Minute)
 	r.Must(after.Bought(t.Context(), "a", "web", 400))
 	r.Must(after.Bought(t.Context(), "unknown", "other", 400))
@@ -60,8 +60,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestWhatCounts: commands for drift are not there to save money, and what was given up
-// saved nothing.
+// TestWhatCounts: commands for drift are not made to save money, and abandoned ones saved nothing.
 func TestWhatCounts(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, harness.Pool("web"), harness.Pool("batch"))
@@ -81,7 +80,7 @@ func TestWhatCounts(t *testing.T) {
 	r.Must(ledger.Over(t.Context(), gone, 1, false))
 }
 
-// TestOvertaken: moves that are over at the same time all count, and trouble is told.
+// TestOvertaken: moves that are over at the same time all count, and errors are returned.
 func TestOvertaken(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, harness.Pool("web"), harness.Pool("batch"))
@@ -112,7 +111,8 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost: odd amounts are shared out whole, and nodes without a price evenly.
+// TestNothingIsLost: odd amounts are divided without a remainder, and evenly among nodes without a
+// price.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	for _, prices := range [][2]model.Money{{1, 2}, {0, 0}, {7, 11}} {

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// busy is the process that runs 45 controllers in a cluster with so many pools, each with four
-// nodes and forty pods, without any bound on what single objects say.
+// busy is a process with 45 controllers in a cluster with a number of pools, each with four nodes
+// and forty pods, without any limit on the metrics about single objects.
 func busy(t *testing.T, pools int) prometheus.Gatherers {
 	t.Helper()
 	own := prometheus.NewRegistry()
@@ -117,7 +117,7 @@ func fillProcess(m *Metrics) {
 	}
 }
 
-// libraries has what the framework of controllers says about 45 of them.
+// libraries is the output of the controller framework for 45 controllers.
 func libraries() prometheus.Gatherer {
 	lib := prometheus.NewRegistry()
 	counter := func(name string, l ...string) *prometheus.CounterVec {
@@ -174,7 +174,7 @@ func gathered(t *testing.T, g prometheus.Gatherer) []*dto.MetricFamily {
 	return families
 }
 
-// However many pools, nodes and pods there are, no more lines are served than the bound.
+// For any number of pools, nodes and pods, the limit of lines is kept.
 func TestSeriesAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, pools := range []int{0, 3, 40} {
@@ -194,7 +194,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 }
 
-// Coarser metrics still add up, none of ours goes missing, and what was gathered is left alone.
+// Coarser metrics still add up, none of ours is missing, and the gathered metrics are unchanged.
 func TestWhatIsJoinedAddsUp(t *testing.T) {
 	t.Parallel()
 	before := gathered(t, busy(t, 30))
@@ -231,7 +231,7 @@ func TestWhatIsJoinedAddsUp(t *testing.T) {
 	}
 }
 
-// totals are the sums over all series of each metric; of ages, which do not add up, there is none.
+// totals are the sums over all series of each metric, except ages, which do not add up.
 func totals(families []*dto.MetricFamily) map[string]float64 {
 	out := map[string]float64{}
 	for _, f := range families {
@@ -248,7 +248,7 @@ func totals(families []*dto.MetricFamily) map[string]float64 {
 	return out
 }
 
-// describe tells the series of families, one a line.
+// describe returns the series of families, one per line.
 func describe(families []*dto.MetricFamily) []string {
 	var out []string
 	for _, f := range families {
@@ -259,7 +259,7 @@ func describe(families []*dto.MetricFamily) []string {
 	return out
 }
 
-// What fits is told as it is, and so is everything without a bound.
+// Metrics that fit are unchanged, and so is everything without a limit.
 func TestWhatFitsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
@@ -282,7 +282,7 @@ func TestWhatFitsIsLeftAlone(t *testing.T) {
 	}
 }
 
-// The price list is left out when it does not fit: prices do not add up.
+// The price list is left out if it does not fit: prices do not add up.
 func TestThePriceListGoesFirst(t *testing.T) {
 	t.Parallel()
 	for types, want := range map[int]int{10: 10, 1000: 0} {
@@ -309,7 +309,7 @@ func TestThePriceListGoesFirst(t *testing.T) {
 	}
 }
 
-// In a cluster with few pools what people compare pool by pool is still there by pool.
+// In a cluster with few pools, the metrics that people compare pool by pool still have the pool.
 func TestPoolsAreToldApartWhenTheyAreFew(t *testing.T) {
 	t.Parallel()
 	after := bound(gathered(t, busy(t, 5)), DefaultSeries)
@@ -321,7 +321,7 @@ func TestPoolsAreToldApartWhenTheyAreFew(t *testing.T) {
 	}
 }
 
-// Buckets that stay count what they counted, and the last bound stays until none do.
+// Remaining buckets count as before, and the last bound stays until none do.
 func TestBucketsAreThinned(t *testing.T) {
 	t.Parallel()
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "h", Buckets: Durations()})

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A fold keeps every label while all fit, then loses those that name objects, and gives back
-// what never varied.
+// A gauge keeps every label while all series fit, then loses the labels that name objects, and
+// gives back labels that never varied.
 func TestJoinedGauge(t *testing.T) {
 	t.Parallel()
 	add := func(f *JoinedGauge, pods int) {
@@ -58,7 +58,7 @@ func shown(t *testing.T, c prometheus.Collector) []string {
 	return out
 }
 
-// Ages that become one are told by the oldest.
+// Joined ages show the oldest.
 func TestJoinedGaugeOfAges(t *testing.T) {
 	t.Parallel()
 	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "g_seconds"}, []string{"name"})
@@ -72,7 +72,8 @@ func TestJoinedGaugeOfAges(t *testing.T) {
 	}
 }
 
-// With any values in any order: never more series than the bound, and the same sum.
+// With any values in any order, there are never more series than the bound, and the sum is the
+// same.
 func TestJoinedGaugeIsBounded(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -115,7 +116,7 @@ func TestJoinedGaugeIsBounded(t *testing.T) {
 	}
 }
 
-// What is no longer there is removed, and what others wrote is left.
+// Series that no longer exist are removed, and those of other writers stay.
 func TestReplaceRemovesWhatIsGone(t *testing.T) {
 	t.Parallel()
 	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "g"}, []string{"name"})

@@ -97,7 +97,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// A provider without a gate does not get one by being watched.
+// Observing a provider without a gate does not give it one.
 func TestObserveAddsNoGate(t *testing.T) {
 	t.Parallel()
 	m, err := NewMetrics(prometheus.NewRegistry(), Labels{})
@@ -110,7 +110,7 @@ func TestObserveAddsNoGate(t *testing.T) {
 	}
 }
 
-// What is well-known of a provider, and what its classes are called, comes from its description.
+// The well-known labels of a provider, and the names of its classes, come from its description.
 func TestLabelsOf(t *testing.T) {
 	t.Parallel()
 	d := cloud.Description{Classes: []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}}}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Only the first time of each step counts, and the first decision is told.
+// Only the first time of each step counts, and Decide returns the delay only once.
 func TestPodProgress(t *testing.T) {
 	t.Parallel()
 	var progress PodProgress
@@ -40,7 +40,7 @@ func TestPodProgress(t *testing.T) {
 	}
 }
 
-// What is remembered is bounded.
+// The memory for pods is limited.
 func TestPodProgressIsBounded(t *testing.T) {
 	t.Parallel()
 	var progress PodProgress

@@ -82,7 +82,7 @@ func TestTheSameEventIsSaidOnce(t *testing.T) {
 	}
 }
 
-// A rate bounds the events of a reason; what was held back may be said later.
+// A rate limits the events of a reason; an event that was held back may be published later.
 func TestRatesBoundAReason(t *testing.T) {
 	t.Parallel()
 	m, clock := memory()
@@ -110,7 +110,7 @@ func TestRatesBoundAReason(t *testing.T) {
 	}
 }
 
-// Ten pods of one owner get an event of their own; one more tells how many others there are.
+// Ten pods of one owner get their own events; one more event says how many others there are.
 func TestEventsOfPodsAreToldPerOwner(t *testing.T) {
 	t.Parallel()
 	m, clock := memory()
@@ -150,8 +150,8 @@ func TestEventsOfPodsAreToldPerOwner(t *testing.T) {
 	}
 }
 
-// An event that every pod should have comes to each within a minute, where it is said every ten
-// seconds, and pods about which there is no news get none.
+// An event that every pod should have comes to each within a minute, if it is published every ten
+// seconds, and pods without such an event get none.
 func TestEachPodGetsItsOwn(t *testing.T) {
 	t.Parallel()
 	m, clock := memory()
@@ -181,7 +181,7 @@ func TestEachPodGetsItsOwn(t *testing.T) {
 	}
 }
 
-// When the time of an owner is over its pods get events of their own again.
+// When the time of an owner is over its pods get their own events again.
 func TestAnOwnersPodsAreCountedAnew(t *testing.T) {
 	t.Parallel()
 	m, clock := memory()
@@ -199,7 +199,7 @@ func TestAnOwnersPodsAreCountedAnew(t *testing.T) {
 	}
 }
 
-// A burst over many owners is bounded by the rate of the reason, and nothing is lost of the count.
+// A burst over many owners is limited by the rate of the reason, and all events are counted.
 func TestABurstOfOwnersDoesNotFlood(t *testing.T) {
 	t.Parallel()
 	m, clock := memory()
@@ -233,7 +233,7 @@ func TestABurstOfOwnersDoesNotFlood(t *testing.T) {
 	}
 }
 
-// What the filter remembers is bounded, and what it holds is told before it is forgotten.
+// The memory of the filter is limited, and it publishes its counts before it forgets them.
 func TestTheMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	m, _ := memory()
@@ -263,7 +263,7 @@ func TestTheMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// Messages are cut to what the API server takes, between characters.
+// Messages are cut to the API server's limit, between characters.
 func TestMessagesAreCut(t *testing.T) {
 	t.Parallel()
 	m, _ := memory()
@@ -274,7 +274,7 @@ func TestMessagesAreCut(t *testing.T) {
 	}
 }
 
-// An event about nothing is dropped.
+// An event without an object is dropped.
 func TestAnEventNeedsAnObject(t *testing.T) {
 	t.Parallel()
 	m, _ := memory()
@@ -284,7 +284,7 @@ func TestAnEventNeedsAnObject(t *testing.T) {
 	}
 }
 
-// While it runs, what is held back is told without another event; and it ends with its context.
+// While it runs, held back events are published without a new event; and it ends with its context.
 func TestStartFlushes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -307,7 +307,7 @@ func TestStartFlushes(t *testing.T) {
 	})
 }
 
-// What passes goes to client-go with its object, type, reason and message.
+// An event that passes the filter goes to client-go with its object, type, reason and message.
 func TestNewRecorderHandsOn(t *testing.T) {
 	t.Parallel()
 	fake := record.NewFakeRecorder(10)

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TestCallOf: what a request is about is read from its path.
+// TestCallOf: the target of a request is read from its path.
 func TestCallOf(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]call{

@@ -23,7 +23,7 @@ const (
 	w = "nodepool zone region instance_type arch os capacity_type windows_build size zone_id"
 )
 
-// documented is the table of metrics that dashboards and alerts were written against: name, type,
+// documented is the table of metrics for which dashboards and alerts were written: name, type,
 // labels in order, buckets.
 var documented = []string{
 	"karpenter_nodeclaims_created_total|counter|reason nodepool min_values_relaxed",
@@ -128,7 +128,7 @@ var documented = []string{
 	"cluster_autoscaler_old_unregistered_nodes_removed_count|counter|",
 }
 
-// kinds are the objects with conditions, and the labels that their metrics end in.
+// kinds are the objects with conditions, and the last labels of their metrics.
 var kinds = []struct{ name, labels, buckets string }{
 	{"nodeclaim_", "cloud_example_class karpenter_sh_nodepool", halves},
 	{"nodepool_", "", halves},
@@ -156,7 +156,7 @@ func documentedOfConditions() []string {
 	return out
 }
 
-// capture keeps what is registered.
+// capture keeps the registered collectors.
 type capture struct {
 	*prometheus.Registry
 	all []prometheus.Collector
@@ -167,7 +167,7 @@ func (c *capture) Register(collector prometheus.Collector) error {
 	return c.Registry.Register(collector)
 }
 
-// Every documented metric is there with its type, labels and buckets, and no other is.
+// Every documented metric exists with its type, labels and buckets, and there are no others.
 func TestMetricsAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
 	into := &capture{Registry: prometheus.NewRegistry()}
@@ -204,8 +204,8 @@ func line(name, kind string, labels []string, buckets []float64) string {
 	return out
 }
 
-// lineOf finds out what a collector is from what it says once it is used, with labels in the
-// order in which they are given.
+// lineOf describes a collector by its output after its first use, with labels in the order of their
+// declaration.
 func lineOf(t *testing.T, names []string, c prometheus.Collector) string {
 	t.Helper()
 	values := make([]string, len(names))
@@ -276,7 +276,7 @@ func TestFieldsAreNamedForTheirMetrics(t *testing.T) {
 	}
 }
 
-// A counter that alerts look for the increase of is there before the first increase.
+// A counter whose increase triggers alerts exists before the first increase.
 func TestTimeoutsBeginAtZero(t *testing.T) {
 	t.Parallel()
 	m, err := NewMetrics(prometheus.NewRegistry(), Labels{})
@@ -295,7 +295,7 @@ func TestTimeoutsBeginAtZero(t *testing.T) {
 	}
 }
 
-// The build's metric has the documented labels; it is made apart, since it knows the build.
+// The build's metric has the documented labels; it is created separately, since it needs the build.
 func TestBuildInfoIsBesideTheMetrics(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()

@@ -19,7 +19,7 @@ import (
 func before(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-d)) }
 
 // TestNodesAreDescribedWithTheirClaims checks that the conditions of a claim and of its node are in one list, the newest
-// first, and that those of a launch that failed ask for attention.
+// first, and that those of a failed launch ask for attention.
 func TestNodesAreDescribedWithTheirClaims(t *testing.T) {
 	t.Parallel()
 	s := NewState(nil)
@@ -74,7 +74,8 @@ func facts(d Details) string {
 	return out.String()
 }
 
-// TestBudgetsAreEvaluated checks what budgets allow at noon of a pool of three nodes, one of which is not ready.
+// TestBudgetsAreEvaluated checks the allowances of budgets at noon for a pool of three nodes, one of which is
+// not ready.
 func TestBudgetsAreEvaluated(t *testing.T) {
 	t.Parallel()
 	schedule := func(line string, hours time.Duration) (*string, *scalar.Duration) {
@@ -132,7 +133,8 @@ func TestBudgetsAreEvaluated(t *testing.T) {
 	}
 }
 
-// TestPoolsGroupsAndClassesAreDescribed checks what is said of each kind, and that a class's user data are not.
+// TestPoolsGroupsAndClassesAreDescribed checks the details of each kind, and that a class's user data is not
+// shown.
 func TestPoolsGroupsAndClassesAreDescribed(t *testing.T) {
 	t.Parallel()
 	two, secret := 2, "s3cret"

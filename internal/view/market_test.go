@@ -10,7 +10,7 @@ import (
 )
 
 // TestTheMarketIsWhatWasPublished checks that the offers of several classes are one list, with the lowest price, and in stock
-// if one class can have them.
+// if one class can buy them.
 func TestTheMarketIsWhatWasPublished(t *testing.T) {
 	t.Parallel()
 	s := NewState(nil)

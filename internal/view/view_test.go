@@ -207,7 +207,7 @@ func TestFleetsAddUp(t *testing.T) {
 	}
 }
 
-// claim returns a claim that has come as far as its conditions say.
+// claim returns a claim in the phase that its conditions describe.
 func claim(name, on string, conditions ...string) *karpenterv1.NodeClaim {
 	c := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{karpenterv1.LabelNodePool: "default"}}}
 	c.Status.NodeName = on
@@ -341,8 +341,8 @@ func TestPicturesFollowChanges(t *testing.T) {
 	}
 }
 
-// TestNodeGroupsAreShown checks that a NodeGroup is shown with its ceiling and with what is wrong with it, and has the nodes
-// whose labels name the same group.
+// TestNodeGroupsAreShown checks that a NodeGroup is shown with its maximum and its problems, and has the nodes whose labels
+// name the same group.
 func TestNodeGroupsAreShown(t *testing.T) {
 	t.Parallel()
 	const label = "eks.amazonaws.com/nodegroup"

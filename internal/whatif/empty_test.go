@@ -13,7 +13,8 @@ import (
 	"tenon/internal/whatif"
 )
 
-// A pool that is added to a snapshot which sells nothing to its class buys nothing, and can be decided about.
+// A pool that is added to a snapshot without offerings for its class buys nothing, and does not break the
+// decision.
 func TestAPoolForWhichNothingIsSold(t *testing.T) {
 	t.Parallel()
 	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}

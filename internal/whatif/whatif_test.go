@@ -9,7 +9,7 @@ import (
 	"tenon/internal/testing/randomcluster"
 )
 
-// A trial never changes the snapshot that it is given, and what it makes can be written and read again.
+// A trial never changes the given snapshot, and its result can be written and read again.
 func TestTheOriginalStays(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -55,8 +55,8 @@ func written(t *testing.T, s *snapshot.Snapshot) string {
 	return text.String()
 }
 
-// Fewer replicas: those that wait go first, then the youngest; pods that others could not be told from
-// in two namespaces need a name with the namespace.
+// With fewer replicas pending pods are removed first, then the youngest; a workload whose name exists
+// in two namespaces needs the namespace.
 func TestScale(t *testing.T) {
 	t.Parallel()
 	s := &snapshot.Snapshot{
@@ -106,7 +106,8 @@ func keys(s *snapshot.Snapshot) string {
 	return strings.Join(names, " ")
 }
 
-// Pods of a node that is lost want a place if they come back; daemons and bare pods are gone.
+// Pods of a lost node need a place if their controllers create them again; daemons and bare pods
+// are lost.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	s := &snapshot.Snapshot{
