@@ -9,7 +9,8 @@ import (
 	"tenon/sim/store"
 )
 
-// An hour of some 150 nodes, as a week is run: what a change costs or saves the simulation.
+// An hour of some 150 nodes, run like a week: it shows how a change affects the time of the
+// simulation.
 //
 //	go test ./sim -run - -bench Hour -benchtime 6x -cpu 1
 func BenchmarkHour(b *testing.B) {
@@ -17,7 +18,7 @@ func BenchmarkHour(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s.Run(2 * time.Hour) // until there are so many
+	s.Run(2 * time.Hour) // until there are enough nodes
 	steps, nodes := s.Steps, 0
 	b.ReportAllocs()
 	for b.Loop() {

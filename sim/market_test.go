@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// market is what a run heard of it: when it changed, and the prices in the end.
+// market records when a run's market changed, and the final prices.
 func market(t *testing.T, named string, o Options) (news []Mishap, prices map[string]string) {
 	t.Helper()
 	var err error
@@ -33,7 +33,8 @@ func market(t *testing.T, named string, o Options) (news []Mishap, prices map[st
 	return news, prices
 }
 
-// The market does not depend on what the product buys and gives up: baselines meet the same.
+// The market does not depend on the product's purchases and removals: baselines have the same
+// market.
 func TestBaselinesHaveTheSameMarket(t *testing.T) {
 	t.Parallel()
 	const faults = "price*3,shortage*3,interrupt,crash,api"

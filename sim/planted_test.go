@@ -16,7 +16,7 @@ import (
 	"tenon/sim"
 )
 
-// Products with one mistake each. Each is a complete product: what it does not do breaks other rules, too.
+// Products with one mistake each. Each is a complete product, whose omissions break other rules, too.
 func planted() map[string]struct {
 	build sim.Build
 	rule  string
@@ -53,7 +53,7 @@ func TestPlantedMistakesAreFound(t *testing.T) {
 	}
 }
 
-// single is a product of one controller that does something every minute.
+// single is a product of one controller that acts every minute.
 func single(do func(ctx context.Context)) sim.Product {
 	return sim.Product{Controllers: []reconcile.Controller{{
 		Name: "planted", Workers: reconcile.One,

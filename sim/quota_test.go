@@ -9,8 +9,8 @@ import (
 	"tenon/sim/traffic"
 )
 
-// A tenant wants up to 200 pods of up to four cores, again and again, and its quota lets it have six
-// at most: what is bought never comes near what it wants.
+// A tenant repeatedly asks for up to 200 pods of up to four cores, and its quota allows six at most:
+// the purchases never come near its requests.
 func TestAQuotaBoundsWhatIsBought(t *testing.T) {
 	t.Parallel()
 	faults, err := sim.ParseFaults("quota*5")

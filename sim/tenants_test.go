@@ -23,8 +23,8 @@ import (
 var manyTenants = flag.Bool("tenants", false, "play an hour of 20 tenants on 500 nodes")
 
 // The pods of a tenant wait at most twice as long as they would if no tenant were hostile. The clock stands
-// still while the product thinks, so this is about what it has pods wait for: windows, retries, order.
-// What the hostile tenant costs in CPU is printed.
+// still while the product computes, so this covers only the waits that it decides: windows, retries, order.
+// The test prints the CPU time that the hostile tenant costs.
 //
 //	go test ./sim -run HostileTenant -tenants -v -timeout 1h
 func TestAHostileTenantHoldsUpNoOther(t *testing.T) {
@@ -49,7 +49,7 @@ func TestAHostileTenantHoldsUpNoOther(t *testing.T) {
 // load is how much happens.
 type load struct{ tenants, pods, minutes int }
 
-// waits are those of one tenant's pods.
+// waits are the waiting times of one tenant's pods.
 type waits struct {
 	pods         int
 	sum, longest time.Duration
@@ -57,7 +57,7 @@ type waits struct {
 
 func (w waits) mean() time.Duration { return w.sum / time.Duration(max(w.pods, 1)) }
 
-// played is what came of a run.
+// played is the result of a run.
 type played struct {
 	waits map[string]*waits
 	nodes int // at most
@@ -72,7 +72,7 @@ func (p played) String() string {
 	return fmt.Sprintf("%d pods waited %s on the mean and %s at most, %d nodes, played in %s", all.pods, all.mean(), all.longest, p.nodes, p.took.Round(time.Second))
 }
 
-// play has the tenants scale, one after another, and the last of them be hostile.
+// play makes the tenants scale, one after another; the last of them is hostile.
 func (l load) play(t *testing.T, hostile bool) played {
 	t.Helper()
 	began := time.Now()
@@ -133,7 +133,7 @@ func (s *tenants) must(err error) {
 	}
 }
 
-// waits counts from now on how long the pods of tenants wait for a node.
+// waits measures from now on how long the pods of tenants wait for a node.
 func (s *tenants) waits() map[string]*waits {
 	out, since := map[string]*waits{}, map[types.UID]time.Time{}
 	s.Store.Listen(func(c store.Change) {
@@ -182,8 +182,8 @@ func (s *tenants) scale(namespace, name string, replicas int32) {
 	s.must(s.Store.Update(context.Background(), d))
 }
 
-// attack is one of the hostile tenant's turns: ever new shapes of pods, most of which fit nowhere, sets of which
-// only a few pods may exist, and pods that claim to belong to others' workloads.
+// attack is one attack of the hostile tenant: new shapes of pods, most of which fit nowhere, sets of which only
+// a few pods may exist, and pods that claim to belong to others' workloads.
 func (s *tenants) attack(turn int) {
 	s.t.Helper()
 	const hostile, kinds = "hostile", 40
@@ -205,7 +205,7 @@ func (s *tenants) attack(turn int) {
 	_ = s.Store.Create(context.Background(), forged) // the quota may refuse it
 }
 
-// oddly gives a pod one of four wishes.
+// oddly gives a pod one of four constraints.
 func oddly(p *corev1.PodSpec, turn int, name string) {
 	self := &metav1.LabelSelector{MatchLabels: map[string]string{"of": name}}
 	switch turn % 4 {

@@ -54,7 +54,7 @@ func newCluster(t *testing.T, kinds ...string) *cluster {
 }
 
 func (c *cluster) connection() Connection {
-	// The client must read the leases below as JSON, which it does not prefer.
+	// This server reads Leases as JSON, which is not the client's preferred format.
 	return Connection{Config: &rest.Config{Host: c.URL, UserAgent: "karpenter/1.2.3", ContentConfig: rest.ContentConfig{ContentType: "application/json"}}}
 }
 

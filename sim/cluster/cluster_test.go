@@ -28,7 +28,7 @@ import (
 
 var ctx = context.Background()
 
-// fixture is a cluster in which the product does nothing: what happens is the cluster's doing.
+// fixture is a cluster in which the product does nothing.
 type fixture struct {
 	*sim.Sim
 	t *testing.T
@@ -95,7 +95,7 @@ func deployment(app string, replicas int32, cpu string) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: meta(app), Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector(app), Template: template(app, cpu)}}
 }
 
-// pods are those of an app that are there to stay.
+// pods are the pods of an app that are not being deleted.
 func (w fixture) pods(app string) []*corev1.Pod {
 	return slices.DeleteFunc(store.All[*corev1.Pod](w.Store), func(p *corev1.Pod) bool {
 		return p.Labels["app"] != app || p.DeletionTimestamp != nil
@@ -112,7 +112,7 @@ func (w fixture) ready(app string) int {
 	return n
 }
 
-// Pods of a deployment find nodes, the emptier one first; what does not fit waits, with a
+// Pods of a deployment find nodes, the emptier one first; a pod that does not fit waits, with a
 // reason.
 func TestDeploymentsAreScheduled(t *testing.T) {
 	t.Parallel()
@@ -137,8 +137,8 @@ func TestDeploymentsAreScheduled(t *testing.T) {
 	}
 }
 
-// A set whose pods a quota refuses says so once, although each refusal names another pod: else what
-// it says would wake its controller again at once, without end.
+// A set whose pods a quota refuses says so once, although each refusal names another pod: otherwise
+// its new condition would wake its controller again at once, without end.
 func TestARefusedSetReportsOnce(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -193,7 +193,7 @@ func TestTaintsKeepPodsAway(t *testing.T) {
 	}
 }
 
-// A roll-out replaces every pod; a scale-down takes some away.
+// A roll-out replaces every pod; a scale-down deletes some.
 func TestRollOutsAndScales(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -231,7 +231,7 @@ func TestRollOutsAndScales(t *testing.T) {
 	}
 }
 
-// Each node has one pod of a daemon; a job runs as often as it is asked to and ends.
+// Each node has one pod of a daemon set; a job runs as often as requested and ends.
 func TestDaemonsAndJobs(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -263,8 +263,8 @@ func TestDaemonsAndJobs(t *testing.T) {
 	}
 }
 
-// A budget says how many may go; a node that is lost loses its pods in time, and they come
-// back elsewhere.
+// A budget says how many pods may be disrupted; a lost node loses its pods in time, and they are
+// created elsewhere.
 func TestBudgetsAndLostNodes(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -291,8 +291,8 @@ func TestBudgetsAndLostNodes(t *testing.T) {
 	}
 }
 
-// A place that less important pods had to leave is kept for the pod that they made way for, and
-// for others again once that one cannot use it.
+// A place from which less important pods were preempted is kept for the preempting pod, and for
+// other pods again once that one cannot use it.
 func TestAPlaceOfPreemptionIsKeptAndReleased(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -12,12 +12,13 @@ import (
 	"tenon/sim/store"
 )
 
-// lone is a pod of its own.
+// lone is a pod without an owner.
 func lone(name, cpu string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: meta(name), Spec: template(name, cpu).Spec}
 }
 
-// nominate says where a pod is expected to run, as others than the scheduler may.
+// nominate writes the node on which a pod is expected to run, as programs other than the scheduler
+// may.
 func (w fixture) nominate(name, node string) {
 	w.t.Helper()
 	pod := w.pod(name)
@@ -36,7 +37,7 @@ func (w fixture) pod(name string) *corev1.Pod {
 	return pod
 }
 
-// keep has a node closed to pods, or opens it.
+// keep closes a node to pods, or opens it.
 func (w fixture) keep(name string, closed bool) {
 	w.t.Helper()
 	node := store.One[*corev1.Node](w.Store, client.ObjectKey{Name: name}).DeepCopy()
@@ -48,8 +49,8 @@ func (w fixture) keep(name string, closed bool) {
 	}
 }
 
-// A pod goes to the node that it is nominated to although another one scores more, and is nominated
-// to none once it is bound.
+// A pod is bound to the node to which it is nominated although another one scores more, and its
+// nomination ends once it is bound.
 func TestANominatedNodeIsTriedFirst(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -76,7 +77,7 @@ func TestANominatedNodeIsTriedFirst(t *testing.T) {
 	}
 }
 
-// Room is kept for a nominated pod from those that are no more important, and from no others.
+// Room is kept for a nominated pod from pods of the same or lower priority, and from no others.
 func TestNominatedPodsKeepRoom(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -107,8 +108,8 @@ func TestNominatedPodsKeepRoom(t *testing.T) {
 	}
 }
 
-// A nomination ends when an attempt fails that preemption cannot help, as to a node that is not
-// there.
+// A nomination ends when an attempt fails and preemption cannot help, for example because the node
+// does not exist.
 func TestANominationEndsWhenPreemptionCannotHelp(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -127,7 +128,7 @@ func TestANominationEndsWhenPreemptionCannotHelp(t *testing.T) {
 	}
 }
 
-// A pod that has to be beside another one is tried again as soon as the other has a node.
+// A pod that must be beside another one is tried again as soon as the other has a node.
 func TestPodsAreTriedAgainWhenTheirPartnersHaveNodes(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

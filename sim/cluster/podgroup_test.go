@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// After every change of pods and nodes, groups count what a look at all pods would, and the queue
-// is those that wait.
+// After every change of pods and nodes, groups have the same counts as a list of all pods, and the
+// queue has exactly the waiting pods.
 func TestPodGroupsAndQueueMatchTheObjects(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 1))
 	c := &Cluster{nodes: newNodeIndex(), queue: queue{}, nominated: newNominations()}
@@ -56,7 +56,7 @@ func TestPodGroupsAndQueueMatchTheObjects(t *testing.T) {
 	}
 }
 
-// event is an object as an event has it: none at all instead of nil of some type.
+// event returns an object as an event has it: nil without a type instead of a typed nil.
 func event[T any, P interface {
 	*T
 	client.Object
@@ -67,7 +67,7 @@ func event[T any, P interface {
 	return object
 }
 
-// another is the next version of a pod: with other labels, a node, an end, or as it was.
+// another is the next version of a pod: with other labels, a node, an end, or unchanged.
 func another(was *corev1.Pod, uid types.UID, node string, dice *rand.Rand) *corev1.Pod {
 	if was == nil {
 		was = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid, Name: string(uid), Namespace: fmt.Sprint("space-", dice.IntN(2))}}

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The scores are those of the default profile of kube-scheduler 1.36, worked out by hand for nodes
+// The scores are those of the default profile of kube-scheduler 1.36, calculated by hand for nodes
 // of four cores and eight gibibytes.
 func TestScores(t *testing.T) {
 	t.Parallel()
@@ -84,7 +84,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// made is the node of a number, with labels such as zone=a, and taints that prefer no pods.
+// made is the node with a number, with labels such as zone=a, and taints that prefer no pods.
 func made(i int, labels []string, taints int) *corev1.Node {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: string(rune('a' + i)), Labels: map[string]string{}}}
 	for _, label := range labels {

@@ -7,7 +7,7 @@ import (
 	"tenon/sim/invariant"
 )
 
-// fleets compares fleets that cost so much an hour for so long.
+// fleets compares the costs of two fleets during a time.
 func (s *fixture) fleets(fleet, alone model.Money, d time.Duration) {
 	a := invariant.Account{Report: func(v invariant.Violation) { s.rules = append(s.rules, v.Rule) }}
 	for end := s.clock.Now().Add(d); s.clock.Now().Before(end); s.clock.Step(time.Minute) {

@@ -15,7 +15,7 @@ import (
 	"tenon/sim/invariant"
 )
 
-// roomy has a node of four cores serve pods.
+// roomy makes a node of four cores serve pods.
 func (s *fixture) roomy(name string) *corev1.Node {
 	s.t.Helper()
 	_, node := s.serve(name)
@@ -41,7 +41,8 @@ func (s *fixture) bought(name string) {
 	s.buy(name, string(s.claim(name).UID))
 }
 
-// beside has a node with room for four cores, and then a node bought for what is made meanwhile.
+// beside makes a node with room for four cores, and then a node that is bought for pods that appear
+// meanwhile.
 func (s *fixture) beside(meanwhile func(node *corev1.Node)) {
 	s.t.Helper()
 	node := s.roomy("a")
@@ -50,7 +51,7 @@ func (s *fixture) beside(meanwhile func(node *corev1.Node)) {
 	s.bought("b")
 }
 
-// set is a ReplicaSet that has yet to make so many pods.
+// set is a ReplicaSet that has yet to create a number of pods.
 func (s *fixture) set(replicas int32, cpu string) {
 	s.t.Helper()
 	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}

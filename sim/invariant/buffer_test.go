@@ -12,7 +12,7 @@ import (
 	"tenon/sim/invariant"
 )
 
-// buffer asks for room for two pods, and says that it has it, or why not.
+// buffer is a buffer for two pods that says whether it has room, or why not.
 func (s *fixture) buffer(cpu, says, why string) {
 	s.t.Helper()
 	key := metav1.ObjectMeta{Namespace: "default", Name: "spare"}
@@ -29,7 +29,7 @@ func (s *fixture) buffer(cpu, says, why string) {
 	s.must(s.store.Status().Update(context.Background(), b))
 }
 
-// illNode has joined, and is not ready any more.
+// illNode is a node that has joined, and is no longer ready.
 func (s *fixture) illNode(name string) {
 	s.t.Helper()
 	node := s.roomy(name)
@@ -37,7 +37,7 @@ func (s *fixture) illNode(name string) {
 	s.must(s.store.Status().Update(context.Background(), node))
 }
 
-// buffered are examples of what buffers say, and of pods that wait beside them.
+// buffered are examples of conditions of buffers, and of pods that wait beside them.
 func buffered() map[string]example {
 	says := func(cpu, says, why string) func(*fixture) {
 		return func(s *fixture) {

@@ -20,7 +20,7 @@ import (
 	"tenon/sim/invariant"
 )
 
-// disrupts writes a command on claims that go, and on those that come for them.
+// disrupts writes a command on the claims to remove, and on their replacements.
 func (s *fixture) disrupts(reason plan.Reason, id string, leave, come []string, receivers ...string) {
 	s.t.Helper()
 	r := command.Record{ID: id, Reason: reason, Begun: s.clock.Now(), Receivers: receivers, Savings: s.saves}
@@ -41,7 +41,7 @@ func (s *fixture) disrupts(reason plan.Reason, id string, leave, come []string, 
 	}
 }
 
-// costing has a claim with a node and a machine that costs something.
+// costing makes a claim with a node and a machine at a price.
 func (s *fixture) costing(name string, price model.Money) *karpenterv1.NodeClaim {
 	s.t.Helper()
 	s.price = price
@@ -51,7 +51,7 @@ func (s *fixture) costing(name string, price model.Money) *karpenterv1.NodeClaim
 	return claim
 }
 
-// replaces has one machine come for another, both of which run for some time.
+// replaces replaces one machine by another, both of which run for some time.
 func (s *fixture) replaces(before, after model.Money, d time.Duration) {
 	s.t.Helper()
 	s.costing("a", before)
@@ -61,7 +61,7 @@ func (s *fixture) replaces(before, after model.Money, d time.Duration) {
 	s.pass(d)
 }
 
-// pace has the pool let one node go at a time.
+// pace makes the pool's budget one node at a time.
 func (s *fixture) pace() {
 	s.t.Helper()
 	var pool karpenterv1.NodePool
@@ -71,7 +71,7 @@ func (s *fixture) pace() {
 	s.pass(time.Hour)
 }
 
-// oneAfterAnother has a node go of a pool that lets one go, and then another.
+// oneAfterAnother removes a node of a pool whose budget is one, and then another.
 func (s *fixture) oneAfterAnother(gone bool) {
 	s.t.Helper()
 	s.pace()
@@ -87,20 +87,20 @@ func (s *fixture) oneAfterAnother(gone bool) {
 	s.disrupts(plan.Empty, "second", []string{"b"}, nil)
 }
 
-// owned has a pod be made again when it goes.
+// owned gives a pod an owner that creates it again.
 func owned(p *corev1.Pod) {
 	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: ptr.To(true)}}
 }
 
-// move has a node go by a disruption that counts on another one for its pod, which comes back
-// somewhere; nowhere, it waits.
+// move removes a node by a disruption that planned its pod on another node; the pod is created
+// again on some node, or else is pending.
 func (s *fixture) move(pod, from, heir, to, somewhere string) {
 	s.t.Helper()
 	s.disrupts(plan.Underutilized, "of-"+from, []string{from}, nil, to)
 	claim := s.now(from)
 	s.delete(claim)
 	claim = s.now(from)
-	delete(claim.Annotations, karpenterv1.AnnotationDisruption) // it is all decided, and carried out
+	delete(claim.Annotations, karpenterv1.AnnotationDisruption) // the command is over
 	s.must(s.store.Update(context.Background(), claim))
 	gone := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: pod}}
 	s.must(s.store.Delete(context.Background(), gone, client.GracePeriodSeconds(0)))
@@ -111,8 +111,7 @@ func (s *fixture) move(pod, from, heir, to, somewhere string) {
 	s.pod(heir, node, owned)
 }
 
-// replacement buys a machine by a disruption, which has come no further than to name the
-// nodes that it takes.
+// replacement buys a machine by a disruption that has so far only named the nodes that it removes.
 func (s *fixture) replacement(leave []string) {
 	s.t.Helper()
 	s.costing("a", 1)
@@ -124,8 +123,8 @@ func (s *fixture) replacement(leave []string) {
 	s.pass(2 * time.Minute)
 }
 
-// findsNoPlace has a pod that was moved find no place, when nothing has changed for an hour but
-// what happens before.
+// findsNoPlace makes a moved pod find no place, when nothing else has changed for an hour but the
+// given event.
 func (s *fixture) findsNoPlace(before func()) {
 	s.t.Helper()
 	s.costing("a", 1)
@@ -137,7 +136,7 @@ func (s *fixture) findsNoPlace(before func()) {
 	s.watch.AtRest()
 }
 
-// wantedPod is something that a user changes.
+// wantedPod is an object that a user changes.
 func (s *fixture) wish() {
 	s.t.Helper()
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "more"}}
@@ -147,7 +146,7 @@ func (s *fixture) wish() {
 	s.make(d)
 }
 
-// twice has a pod go by a disruption, and then the one that came for it.
+// twice moves a pod by a disruption, and then its successor.
 func (s *fixture) twice(receiver string, between func()) {
 	s.t.Helper()
 	for _, name := range []string{"a", "b", "c"} {
@@ -161,13 +160,13 @@ func (s *fixture) twice(receiver string, between func()) {
 	s.move("q", "b", "r", "c", "c")
 }
 
-// receives has a claim say that the command that begins now brings pods to its node.
+// receives records on a claim that the command that begins now brings pods to its node.
 func (s *fixture) receives(name string) {
 	s.t.Helper()
 	s.edit(name, func(c *karpenterv1.NodeClaim) { ingest.Rearrange(c, s.clock.Now()) })
 }
 
-// lacks has a claim say that what that command had planned for its node did not come.
+// lacks records on a claim that the pods planned by that command did not come to its node.
 func (s *fixture) lacks(name string) {
 	s.t.Helper()
 	s.edit(name, func(c *karpenterv1.NodeClaim) { ingest.NotRearranged(c, s.clock.Now()) })
@@ -181,7 +180,7 @@ func (s *fixture) edit(name string, change func(*karpenterv1.NodeClaim)) {
 	s.must(s.store.Update(context.Background(), &claim))
 }
 
-// twoMoved has two pods move to one node, where one of them goes on. The other one came to some node, or to
+// twoMoved moves two pods to one node, where one of them goes on. The other one came to another node, or to
 // none yet.
 func (s *fixture) twoMoved(somewhere string) {
 	s.t.Helper()
@@ -198,7 +197,7 @@ func (s *fixture) twoMoved(somewhere string) {
 	s.move("q", "b", "r", "c", "c")
 }
 
-// large has a node have room for four cores, of which its pods ask for nothing.
+// large makes a node have room for four cores, of which its pods request none.
 func (s *fixture) large(name string) {
 	s.t.Helper()
 	var node corev1.Node
@@ -207,7 +206,8 @@ func (s *fixture) large(name string) {
 	s.must(s.store.Status().Update(context.Background(), &node))
 }
 
-// undone has a machine come for another, and go for a reason, some time after their nodes have joined.
+// undone replaces a machine, and removes the replacement for a reason, some time after their nodes
+// have joined.
 func (s *fixture) undone(reason plan.Reason) { s.undoneAfter(time.Hour, reason) }
 
 func (s *fixture) undoneAfter(d time.Duration, reason plan.Reason) {
@@ -220,14 +220,14 @@ func (s *fixture) undoneAfter(d time.Duration, reason plan.Reason) {
 	s.disrupts(reason, "undo", []string{"b"}, nil)
 }
 
-// says has an event about a pod have been seen lately.
+// says adds a recent event about a pod.
 func (s *fixture) says(message string, pod *corev1.Pod) {
 	s.watch.Recent = func() []telemetry.Event {
 		return []telemetry.Event{telemetry.Warning(pod, "FailedScheduling", message)}
 	}
 }
 
-// decisions are examples of what is decided, and whether it stays so.
+// decisions are examples of decisions, and whether they last.
 func decisions() map[string]example {
 	return map[string]example{
 		"a node that goes for no reason": {invariant.NodeNamed,

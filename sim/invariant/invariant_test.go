@@ -22,7 +22,7 @@ import (
 	"tenon/sim/store"
 )
 
-// fixture is a cluster with all that a test puts into it, and what was reported of it.
+// fixture is a cluster that a test fills, with the reported violations.
 type fixture struct {
 	t     *testing.T
 	clock *clocktesting.FakeClock
@@ -31,19 +31,19 @@ type fixture struct {
 	watch *invariant.Watch
 	rules []string
 	crowd bool
-	price model.Money // of what is bought next
-	saves model.Money // what the next disruption saves
+	price model.Money // the price of the next machine
+	saves model.Money // the savings of the next disruption
 }
 
 var classes = []cloud.ClassKind{{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}}
 
-// rest lets ten minutes go by in which nothing happens.
+// rest lets ten minutes pass without an event.
 func (s *fixture) rest() {
 	s.clock.Step(10 * time.Minute)
 	s.watch.AtRest()
 }
 
-// late has something happen when nothing has changed for an hour.
+// late makes an event happen when nothing has changed for an hour.
 func (s *fixture) late(do func()) {
 	s.pass(time.Hour)
 	before := s.watch.Late()
@@ -100,7 +100,7 @@ func (s *fixture) make(objects ...client.Object) {
 	}
 }
 
-// pass lets time go by, with a look now and then.
+// pass lets time pass, with regular checks.
 func (s *fixture) pass(d time.Duration) {
 	for end := s.clock.Now().Add(d); s.clock.Now().Before(end); {
 		s.clock.Step(min(time.Minute, end.Sub(s.clock.Now())))
@@ -108,7 +108,7 @@ func (s *fixture) pass(d time.Duration) {
 	}
 }
 
-// claim makes one that has a finalizer.
+// claim makes a claim with a finalizer.
 func (s *fixture) claim(name string, change ...func(*karpenterv1.NodeClaim)) *karpenterv1.NodeClaim {
 	s.t.Helper()
 	c := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
@@ -121,7 +121,7 @@ func (s *fixture) claim(name string, change ...func(*karpenterv1.NodeClaim)) *ka
 	return c
 }
 
-// buy has a machine for a claim of that name, whether or not there is one.
+// buy buys a machine for a claim of that name, whether or not the claim exists.
 func (s *fixture) buy(name, token string) cloud.Instance {
 	s.t.Helper()
 	i, err := s.cloud.Connect().Create(context.Background(), cloud.Claim{
@@ -132,7 +132,7 @@ func (s *fixture) buy(name, token string) cloud.Instance {
 	return i
 }
 
-// serve has a claim with a machine and a node that is ready.
+// serve makes a claim with a machine and a ready node.
 func (s *fixture) serve(name string) (*karpenterv1.NodeClaim, *corev1.Node) {
 	s.t.Helper()
 	c := s.claim(name)
@@ -149,7 +149,7 @@ func (s *fixture) serve(name string) (*karpenterv1.NodeClaim, *corev1.Node) {
 	return c, node
 }
 
-// pod makes one that runs on a node; on none, it waits.
+// pod makes a pod that runs on a node; without a node, it is pending.
 func (s *fixture) pod(name, node string, change ...func(*corev1.Pod)) *corev1.Pod {
 	s.t.Helper()
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": "web"}}}
@@ -167,7 +167,7 @@ func (s *fixture) pod(name, node string, change ...func(*corev1.Pod)) *corev1.Po
 	return p
 }
 
-// untagged has a claim whose machine lacks a tag for a while, and gets it back then.
+// untagged makes a claim whose machine lacks a tag for a while, and then gets it back.
 func (s *fixture) untagged(name string, tag memory.Tag, d time.Duration) {
 	s.t.Helper()
 	c, _ := s.serve(name)
@@ -183,8 +183,8 @@ func (s *fixture) untag(tag memory.Tag) {
 	}
 }
 
-// claimTakenAway has something happen to a node whose claim a user has taken away, and then another
-// one bought, where the limit is one of them.
+// claimTakenAway makes an event happen to a node whose claim a user has deleted, and then buys
+// another one, where the limit is one of them.
 func (s *fixture) claimTakenAway(then func(client.Object)) {
 	s.t.Helper()
 	s.limit("4")
@@ -196,14 +196,14 @@ func (s *fixture) claimTakenAway(then func(client.Object)) {
 	s.serve("b")
 }
 
-// unregistered is a node whose taint nothing has taken away yet.
+// unregistered is a node that still has the taint of unregistered nodes.
 func (s *fixture) unregistered() {
 	_, n := s.serve("a")
 	n.Spec.Taints = []corev1.Taint{karpenterv1.TaintUnregistered()}
 	s.must(s.store.Update(context.Background(), n))
 }
 
-// closed has something happen to a claim whose node takes no pods any more.
+// closed makes an event happen to a claim whose node takes no pods any more.
 func (s *fixture) closed(then func(client.Object)) {
 	s.t.Helper()
 	c, n := s.serve("a")
@@ -221,7 +221,7 @@ func (s *fixture) delete(o client.Object) {
 	s.must(s.store.Delete(context.Background(), o))
 }
 
-// release takes the finalizers from an object.
+// release removes the finalizers from an object.
 func (s *fixture) release(o client.Object) {
 	s.t.Helper()
 	s.must(s.store.Get(context.Background(), client.ObjectKeyFromObject(o), o))
@@ -229,7 +229,7 @@ func (s *fixture) release(o client.Object) {
 	s.must(s.store.Update(context.Background(), o))
 }
 
-// finish has a pod come to its end.
+// finish makes a pod end.
 func (s *fixture) finish(p *corev1.Pod) {
 	s.t.Helper()
 	p.Status.Phase = corev1.PodSucceeded
@@ -244,7 +244,7 @@ func (s *fixture) limit(cpu string) {
 	s.must(s.store.Update(context.Background(), &pool))
 }
 
-// deadline gives a claim a time by which its pods have to be gone.
+// deadline gives a claim a time by which its pods must be gone.
 func (s *fixture) deadline(c *karpenterv1.NodeClaim, in time.Duration) {
 	s.t.Helper()
 	s.must(s.store.Get(context.Background(), client.ObjectKeyFromObject(c), c))
@@ -252,7 +252,7 @@ func (s *fixture) deadline(c *karpenterv1.NodeClaim, in time.Duration) {
 	s.must(s.store.Update(context.Background(), c))
 }
 
-// budget allows nothing while one pod of it runs.
+// budget allows no disruption while one of its pods runs.
 func (s *fixture) budget() {
 	s.t.Helper()
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
@@ -263,14 +263,13 @@ func (s *fixture) budget() {
 	s.must(s.store.Status().Update(context.Background(), b))
 }
 
-// example breaks a rule by a state that was made by hand, and keeps it by one that is nearly
-// the same.
+// example is a state made by hand that breaks a rule, and a nearly equal one that keeps it.
 type example struct {
 	rule          string
 	breaks, keeps func(*fixture)
 }
 
-// examples are about what is bought, what goes, and what is left.
+// examples are about purchases, removals, and the final state.
 func examples() map[string]example {
 	return map[string]example{
 		"two machines for one claim": {invariant.BoughtOnce,
@@ -513,7 +512,7 @@ func examples() map[string]example {
 	}
 }
 
-// plannedFor has a claim be for so many pods, the daemon's included.
+// plannedFor makes a claim be for a number of pods, including the daemon's.
 func plannedFor(pods string) func(*karpenterv1.NodeClaim) {
 	return func(c *karpenterv1.NodeClaim) {
 		c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods)}

@@ -18,7 +18,7 @@ import (
 	"tenon/sim/store"
 )
 
-// After every event, what is kept of pods and claims is what a look at all of them finds.
+// After every event, the index of pods and claims is what a list of all of them gives.
 func TestIndexesMatchTheObjects(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))
 	s, err := store.New(clock, 1, nil)
@@ -32,7 +32,7 @@ func TestIndexesMatchTheObjects(t *testing.T) {
 	for range 2000 {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("pod-", dice.IntN(12))}}
 		claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("claim-", dice.IntN(6))}}
-		// What is refused changes nothing, which is as good.
+		// A refused event changes nothing, which is as good.
 		switch dice.IntN(7) {
 		case 0:
 			_ = s.Create(ctx, pod)

@@ -23,8 +23,7 @@ func everyExample() map[string]example {
 	return all
 }
 
-// Each rule is broken by a state that was made by hand, and kept by one that is nearly the
-// same.
+// Each rule is broken by a state made by hand, and kept by one that is nearly the same.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for name, e := range everyExample() {

@@ -10,8 +10,8 @@ import (
 	"tenon/sim/mirror"
 )
 
-// However often watches break, the mirror sees in the end every object that is there, and that
-// objects are gone which went away while no watch ran. It skips the states between.
+// However often watches break, in the end the mirror has every existing object, and no object that
+// was deleted while no watch ran. It skips the states between.
 func TestBrokenWatchesCatchUp(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, mirror.Lag{Most: time.Second, Broken: 400, Blind: time.Minute})

@@ -18,14 +18,14 @@ import (
 	"tenon/sim/store"
 )
 
-// errand is something that is due.
+// errand is a function that is due.
 type errand struct {
 	at  time.Time
 	tie uint64
 	do  func()
 }
 
-// fixture is a store and a mirror of it, with what is due in an order that dice choose.
+// fixture is a store and a mirror of it, with errands in an order that dice choose.
 type fixture struct {
 	store  *store.Store
 	client *mirror.Client
@@ -59,7 +59,7 @@ func (s *fixture) note(e mirror.Event) {
 	s.events = append(s.events, fmt.Sprintf("%s %s %t %t", e.Kind.Kind, e.Object().GetName(), e.Old != nil, e.New != nil))
 }
 
-// catchUp lets everything arrive.
+// catchUp lets all events arrive.
 func (s *fixture) catchUp() {
 	for len(s.due) > 0 {
 		slices.SortFunc(s.due, func(a, b errand) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.tie, b.tie)) })
@@ -91,8 +91,8 @@ func TestReadsAreBehindWrites(t *testing.T) {
 	}
 }
 
-// However late events are, the last one of an object is its last state: many changes at
-// the same moment arrive in their order, however the agenda orders what is due at once.
+// However late events are, the last one of an object shows its last state: many changes at the same
+// moment arrive in their order, in whichever order the agenda runs due errands.
 func TestAKindKeepsItsOrder(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, mirror.Lag{Most: time.Second, Repeated: 300, Stalled: 300, Stall: time.Minute})

@@ -23,7 +23,7 @@ func all(t *testing.T) []planted.Mistake {
 	return mistakes
 }
 
-// Every mistake fits the code as it is, and changes it.
+// Every mistake fits the present code, and changes it.
 func TestMistakesApply(t *testing.T) {
 	t.Parallel()
 	mistakes := all(t)
@@ -69,8 +69,8 @@ func TestMistakesNameRules(t *testing.T) {
 	}
 }
 
-// Every mistake compiles, so that what is tried is the mistake and not an error of the
-// patch. Only the packages that it changes are compiled; `make planted` runs all of them.
+// Every mistake compiles, so that runs test the mistake and not an error of the patch. Only the
+// packages that it changes are compiled; `make planted` runs all of them.
 func TestMistakesCompile(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -95,8 +95,8 @@ func TestMistakesCompile(t *testing.T) {
 	}
 }
 
-// Mistakes that show in the first moments are found in the first seeds: the whole way from
-// a patch to a violation works.
+// Mistakes that show at the beginning are found in the first seeds: the whole process from a patch
+// to a violation works.
 func TestMistakesAreFound(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A campaign beside baselines says what all runs have cost, and all baselines.
+// A campaign with baselines reports the cost of all runs, and of all baselines.
 func TestSumOfBaselines(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder
@@ -16,7 +16,7 @@ func TestSumOfBaselines(t *testing.T) {
 	}
 }
 
-// A single run ends at a signal, and says how far it came.
+// A single run ends at a signal, and reports its progress.
 func TestASingleRunCanBeStopped(t *testing.T) {
 	t.Parallel()
 	var errs strings.Builder
