@@ -63,13 +63,13 @@ type CapacityBufferSpec struct {
 	// +kubebuilder:default:="buffer.x-k8s.io/active-capacity"
 	// +optional
 	ProvisioningStrategy *string `json:"provisioningStrategy,omitempty"`
-	// PodTemplateRef names a PodTemplate in the same namespace: what the room is for.
+	// PodTemplateRef names the PodTemplate, in the same namespace, of the pods for which room is wanted.
 	// +optional
 	PodTemplateRef *LocalObjectRef `json:"podTemplateRef,omitempty"`
-	// ScalableRef names a workload in the same namespace, whose pods the room is for.
+	// ScalableRef names a workload in the same namespace, for whose pods room is wanted.
 	// +optional
 	ScalableRef *ScalableRef `json:"scalableRef,omitempty"`
-	// Replicas is for how many pods room is wanted.
+	// Replicas is the number of pods for which room is wanted.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -105,12 +105,12 @@ type ScalableRef struct {
 	Name string `json:"name"`
 }
 
-// CapacityBufferStatus is what the buffer was resolved to.
+// CapacityBufferStatus is the result of resolving the buffer's references.
 type CapacityBufferStatus struct {
 	// PodTemplateRef names the PodTemplate that is used.
 	// +optional
 	PodTemplateRef *LocalObjectRef `json:"podTemplateRef,omitempty"`
-	// Replicas is for how many pods room is kept.
+	// Replicas is the number of pods for which room is kept.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 	// PodTemplateGeneration is the generation of the PodTemplate that was read.
