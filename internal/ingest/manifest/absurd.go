@@ -10,7 +10,7 @@ import (
 	"tenon/core/order"
 )
 
-// quantitiesIn are fields that hold quantities, by the names of resources.
+// quantitiesIn are fields that hold quantities by names of resources.
 var quantitiesIn = []string{
 	"requests", "limits", "capacity", "allocatable", "resources", "allocatedResources", "hard", "used", "overhead", "podFixed",
 	"max", "min", "default", "defaultRequest", "maxLimitRequestRatio",
@@ -19,8 +19,8 @@ var quantitiesIn = []string{
 // quantityFields are fields that hold one quantity.
 var quantityFields = []string{"sizeLimit", "divisor", "volumeSize"}
 
-// absurd finds a quantity that must not be parsed, as that would take seconds or hours. One pass over the
-// text shows that it has none, which is the usual case.
+// absurd finds a quantity that must not be parsed, because that would take seconds or hours. One pass
+// over the text shows that it has none, which is the usual case.
 func absurd(text []byte) (field string, err error) {
 	if !looksAbsurd(text) {
 		return "", nil
@@ -29,12 +29,13 @@ func absurd(text []byte) (field string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if decoder.Decode(&tree) != nil {
-		return "", nil // the next decoder says what is wrong
+		return "", nil // the next decoder reports the error
 	}
 	return absurdIn(tree, "", false)
 }
 
-// mostDigits is how many digits in a row are normal, and mostExponent how many of an exponent.
+// mostDigits is the largest normal number of consecutive digits, and mostExponent that of an
+// exponent's digits.
 const (
 	mostDigits   = 60
 	mostExponent = 3
@@ -71,7 +72,7 @@ func exponentAt(text []byte) bool {
 	return len(text) > mostExponent
 }
 
-// startsThere reports whether a number may begin behind a text: not in the middle of a word.
+// startsThere reports whether a number may begin after a text: not in the middle of a word.
 func startsThere(before []byte) bool {
 	if n := len(before); n > 0 && (before[n-1] == '+' || before[n-1] == '-') {
 		before = before[:n-1]
@@ -79,7 +80,7 @@ func startsThere(before []byte) bool {
 	return len(before) > 0 && bytes.IndexByte([]byte(`": [,`), before[len(before)-1]) >= 0
 }
 
-// absurdIn looks at the quantities of a tree.
+// absurdIn checks the quantities of a tree.
 func absurdIn(tree any, path string, quantity bool) (field string, err error) {
 	switch node := tree.(type) {
 	case map[string]any:

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Quantities that take hours to parse are refused where they stand; the same text elsewhere is none
-// of our business.
+// Quantities that take hours to parse are refused in their fields; the same text elsewhere is
+// accepted.
 func TestAbsurdQuantities(t *testing.T) {
 	t.Parallel()
 	pod := func(cpu string) string {

@@ -5,11 +5,11 @@ import (
 )
 
 // plainYAML turns the YAML that kubectl prints and people usually write into JSON, some twenty times faster
-// than a whole YAML parser: 50,000 pods are read in seconds. It knows block mappings and sequences, scalars
-// in all three styles, literal blocks, and flow collections on one line. At anything else (anchors, tags,
-// tabs, folded blocks, letters beyond ASCII, two keys alike, doubtful indentation …) it gives up, and the
-// caller uses the whole parser. It reads what it accepts exactly as the whole parser does; a fuzz test
-// compares the two.
+// than a complete YAML parser: 50,000 pods are read in seconds. It supports block mappings and sequences,
+// scalars in all three styles, literal blocks, and flow collections on one line. For anything else
+// (anchors, tags, tabs, folded blocks, non-ASCII letters, duplicate keys, doubtful indentation …) it gives
+// up, and the caller uses the complete parser. It reads what it accepts exactly as the complete parser
+// does; a fuzz test compares the two.
 func plainYAML(text []byte) ([]byte, bool) {
 	for _, c := range text {
 		if c >= 0x7f || c < ' ' && c != '\n' {
@@ -24,24 +24,24 @@ func plainYAML(text []byte) ([]byte, bool) {
 	return r.out, true
 }
 
-// blockReader is at one line of content at a time. Methods return false to give up.
+// blockReader reads one line of content at a time. Methods return false to give up.
 type blockReader struct {
 	text []byte
-	at   int // of the line after this one
+	at   int // the index of the next line
 	out  []byte
 
 	done   bool   // there are no more lines of content
-	indent int    // of the line, or of what is left of it behind a dash
+	indent int    // of the line, or of its rest after a dash
 	line   []byte // without indentation
 	depth  int
-	keys   [][]byte           // of the mappings that are open, innermost last
+	keys   [][]byte           // of the open mappings, innermost last
 	many   map[keyAt]struct{} // the keys of those open mappings that have more than fewKeys
 }
 
 // maxDepth keeps malformed input from exhausting the stack.
 const maxDepth = 200
 
-// rawLine takes the next line as it is, without its end.
+// rawLine returns the next line unchanged, without its end.
 func (r *blockReader) rawLine() ([]byte, bool) {
 	if r.at >= len(r.text) {
 		return nil, false
@@ -55,7 +55,7 @@ func (r *blockReader) rawLine() ([]byte, bool) {
 	return rest, true
 }
 
-// next goes to the next line that is not blank and not a comment.
+// next goes to the next line that is neither blank nor a comment.
 func (r *blockReader) next() {
 	for {
 		line, ok := r.rawLine()
@@ -71,7 +71,7 @@ func (r *blockReader) next() {
 	}
 }
 
-// node reads what begins at the current line, which must be indented by more than parent.
+// node reads the value that begins at the current line, which must be indented by more than parent.
 func (r *blockReader) node(parent int) bool {
 	if r.indent <= parent || r.depth > maxDepth {
 		return false
@@ -87,7 +87,7 @@ func (r *blockReader) node(parent int) bool {
 	return false // a scalar on a line of its own
 }
 
-// sequence reads the items of a sequence whose dashes are in one column.
+// sequence reads the items of a sequence whose dashes are in the same column.
 func (r *blockReader) sequence(column int) bool {
 	r.out = append(r.out, '[')
 	for first := true; !r.done && r.indent == column && isDash(r.line); first = false {
@@ -121,7 +121,7 @@ func (r *blockReader) item(column int) bool {
 	return r.value(content, column)
 }
 
-// mapping reads the entries of a mapping whose keys are in one column.
+// mapping reads the entries of a mapping whose keys are in the same column.
 func (r *blockReader) mapping(column int) bool {
 	outer := len(r.keys)
 	defer r.forget(outer)
@@ -143,16 +143,17 @@ func (r *blockReader) mapping(column int) bool {
 	return r.done || r.indent < column
 }
 
-// fewKeys is up to how many keys of a mapping are compared one by one: most mappings have fewer.
+// fewKeys is the number of keys of a mapping up to which they are compared one by one: most
+// mappings have fewer.
 const fewKeys = 100
 
-// keyAt is a key of the mapping whose keys begin at an index.
+// keyAt is a key of the mapping whose keys begin at this index.
 type keyAt struct {
 	outer int
 	key   string
 }
 
-// newKey notes a key of the innermost mapping, and gives up if the mapping has it already.
+// newKey records a key of the innermost mapping, and gives up if the mapping has it already.
 func (r *blockReader) newKey(key []byte, outer int) bool {
 	open := r.keys[outer:]
 	if len(open) < fewKeys {
@@ -191,8 +192,8 @@ func (r *blockReader) forget(outer int) {
 	r.keys = r.keys[:outer]
 }
 
-// entry reads a value that begins behind its key or on the next line. A sequence may be
-// as little indented as the key.
+// entry reads a value that begins after its key or on the next line. A sequence may be indented as
+// little as the key.
 func (r *blockReader) entry(rest []byte, column int) bool {
 	if len(rest) > 0 && rest[0] != '#' {
 		return r.value(rest, column)
@@ -210,10 +211,10 @@ func (r *blockReader) entry(rest []byte, column int) bool {
 	return r.node(column)
 }
 
-// maxKey is below the length from which YAML does not take text before a colon for a key.
+// maxKey is below the length from which YAML does not accept text before a colon as a key.
 const maxKey = 500
 
-// cutKey splits "key: rest". Keys are those that can only be text.
+// cutKey splits "key: rest". It accepts only keys that are certainly text.
 func cutKey(line []byte) (key, rest []byte, ok bool) {
 	end := 0
 	if quote := line[0]; quote == '"' || quote == '\'' {

@@ -67,7 +67,7 @@ func TestPlainYAML(t *testing.T) {
 	}
 }
 
-// comparePlain holds plainYAML to what the whole parser reads.
+// comparePlain compares the result of plainYAML with that of the complete parser.
 func comparePlain(t *testing.T, text string) bool {
 	t.Helper()
 	got, own := plainYAML([]byte(text))
@@ -104,7 +104,7 @@ func FuzzPlainYAML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { comparePlain(t, text) })
 }
 
-// Texts put together of pieces that YAML has, so that most are nearly right.
+// Random texts of YAML's parts, most of which are nearly right.
 func TestPlainYAMLOfPieces(t *testing.T) {
 	t.Parallel()
 	pieces := []string{

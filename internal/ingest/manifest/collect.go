@@ -12,7 +12,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// collector puts together what the workers found, in the order of the files.
+// collector combines the results of the workers, in the order of the files.
 type collector struct {
 	options  Options
 	objects  *ingest.Objects
@@ -24,10 +24,10 @@ type collector struct {
 	warned    map[string]int   // index into report.Warnings
 	counts    []int            // of the warnings
 
-	staged []found // of a list that was cut by its looks
+	staged []found // of a list that was cut without parsing it
 }
 
-// identity is what an object is called. Two objects cannot be called the same.
+// identity identifies an object. Two objects cannot have the same.
 type identity struct{ group, kind, namespace, name string }
 
 type placed struct {
@@ -46,7 +46,7 @@ func newCollector(options Options, files int) *collector {
 	}
 }
 
-// add takes over what a batch found.
+// add adds the results of a batch.
 func (c *collector) add(b *batch) {
 	if b.err != nil {
 		c.problems = append(c.problems, b.err)
@@ -70,8 +70,8 @@ func (c *collector) add(b *batch) {
 	}
 }
 
-// release takes the items of a list that was cut by its looks or, if some item could not
-// be read, reads the list again as a whole.
+// release adds the items of a list that was cut without parsing it or, if some item could not be
+// read, reads the list again as a whole.
 func (c *collector) release() {
 	staged := c.staged
 	c.staged = nil
@@ -111,7 +111,7 @@ func (c *collector) take(f found) {
 
 var inBrackets = regexp.MustCompile(`\[\d+\]`)
 
-// warn tells of an unknown field once for each kind and path.
+// warn records an unknown field once for each kind and path.
 func (c *collector) warn(f found, warning string) {
 	same := f.what.String() + inBrackets.ReplaceAllString(warning, "[]")
 	if i, told := c.warned[same]; told {
@@ -124,7 +124,7 @@ func (c *collector) warn(f found, warning string) {
 	c.report.Warnings = append(c.report.Warnings, where.Error())
 }
 
-// keep adds an object, unless it is there already.
+// keep adds an object, unless it was added before.
 func (c *collector) keep(f found) {
 	k := kinds[f.what]
 	id := identity{f.what.group(), f.what.Kind, f.object.GetNamespace(), f.object.GetName()}
@@ -150,7 +150,7 @@ func (c *collector) keep(f found) {
 	c.objects.Add(f.object)
 }
 
-// generate makes the name that the API server would make, with a number for the random
+// generate returns the name that the API server would generate, with a number instead of the random
 // part.
 func (c *collector) generate(f found, id identity) string {
 	id.name = f.object.GetGenerateName()
@@ -163,9 +163,9 @@ func (c *collector) generate(f found, id identity) string {
 	}
 }
 
-// reconcile looks at an object that was given before. The same content twice, as from a directory and a
-// file in it, is fine. A newer state of an object of a cluster replaces the older. Anything else is a
-// contradiction.
+// reconcile handles an object that was given before. The same content twice, as from a directory and a
+// file in it, is accepted. A newer state of an object of a cluster replaces the older. Anything else is
+// a contradiction.
 func (c *collector) reconcile(f found, k kind, before placed) {
 	if equality.Semantic.DeepEqual(f.object, before.object) {
 		return
@@ -191,7 +191,7 @@ func isNewer(a, b metav1.Object) (newer, comparable bool) {
 	return left > right, true
 }
 
-// overwrite gives the object that is in the lists already the newer content.
+// overwrite replaces the content of an object in the lists by the newer one.
 func overwrite(older, newer metav1.Object) {
 	reflect.ValueOf(older).Elem().Set(reflect.ValueOf(newer).Elem())
 }

@@ -15,16 +15,16 @@ import (
 	"tenon/core/order"
 )
 
-// found is what one document, or item of a list, gave.
+// found is the result of one document, or one item of a list.
 type found struct {
 	where    document
 	what     typeMeta
-	object   metav1.Object // nil if skipped or wrong
+	object   metav1.Object // nil if skipped or malformed
 	warnings []string      // unknown fields
 	err      error
 }
 
-// decode reads a document: one object, or each of a list.
+// decode reads a document: one object, or each item of a list.
 func decode(d document) []found {
 	text := d.text
 	if !d.json {
@@ -64,7 +64,7 @@ func toJSON(text []byte) ([]byte, error) {
 	return wholeYAML(text)
 }
 
-// wholeYAML reads all of YAML, and refuses mappings with two keys alike.
+// wholeYAML reads all of YAML, and refuses mappings with duplicate keys.
 func wholeYAML(text []byte) ([]byte, error) {
 	converted, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -140,8 +140,8 @@ func nameOf(o metav1.Object, k kind) string {
 	return o.GetNamespace() + "/" + o.GetName()
 }
 
-// complete does what the API server would do with an object that is created, and leaves
-// out what is never looked at.
+// complete applies the API server's defaults for a new object, and drops the fields that are never
+// read.
 func complete(o metav1.Object, k kind) error {
 	slim(o)
 	if k.clusterWide {
@@ -158,9 +158,9 @@ func complete(o metav1.Object, k kind) error {
 	return nil
 }
 
-// locate finds the field that an error is about. Decoders of single values (quantities,
-// durations, times) do not know where they are, so every leaf of the object is decoded
-// by itself until one fails.
+// locate finds the field that an error concerns. Decoders of single values (quantities, durations,
+// times) do not know where they are, so every leaf of the object is decoded by itself until one
+// fails.
 func locate(k kind, text []byte, err error) (string, error) {
 	var tree any
 	if json.Unmarshal(text, &tree) != nil {
@@ -179,7 +179,7 @@ func locate(k kind, text []byte, err error) (string, error) {
 		return problem == nil
 	})
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](cause); ok && mismatch.Field != "" {
-		// The decoder knows how deep it was, but not the places in lists.
+		// The decoder knew its depth, but not the indexes in lists.
 		parts := strings.Split(field, ".")
 		depth := min(len(parts), 1+strings.Count(mismatch.Field, "."))
 		return strings.Join(parts[:depth], "."), wantOtherType(mismatch)
@@ -211,8 +211,8 @@ func plainType(t reflect.Type) string {
 	return t.String()
 }
 
-// eachLeaf calls f with every leaf of a tree: its path, and the tree with nothing else in
-// it. It stops when f says so.
+// eachLeaf calls f with every leaf of a tree: its path, and the tree reduced to that leaf. It stops
+// when f returns so.
 func eachLeaf(tree any, path string, f func(path string, alone any) bool) bool {
 	switch node := tree.(type) {
 	case map[string]any:

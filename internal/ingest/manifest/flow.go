@@ -2,7 +2,7 @@ package manifest
 
 import "bytes"
 
-// flow reads a collection in brackets on one line, and returns what follows it.
+// flow reads a collection in brackets on one line, and returns the text after it.
 func (r *blockReader) flow(text []byte, depth int) (rest []byte, ok bool) {
 	if depth > maxDepth {
 		return nil, false
@@ -52,7 +52,7 @@ func (r *blockReader) flowKey(text []byte, outer int) (rest []byte, ok bool) {
 	return rest, true
 }
 
-// flowValue reads a value and the spaces behind it.
+// flowValue reads a value and the spaces after it.
 func (r *blockReader) flowValue(text []byte, depth int) (rest []byte, ok bool) {
 	if len(text) == 0 {
 		return nil, false

@@ -18,18 +18,18 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
-// kind is a kind of object that matters.
+// kind is a kind of objects that decisions depend on.
 type kind struct {
 	make func() metav1.Object
 	// clusterWide objects have no namespace; others without one are in "default".
 	clusterWide bool
 	// strict kinds refuse unknown fields under spec.
 	strict bool
-	// class marks node classes.
+	// class marks the kinds of node classes.
 	class bool
 }
 
-// kinds are those that matter, by apiVersion and kind.
+// kinds are these kinds, by apiVersion and kind.
 var kinds = map[typeMeta]kind{
 	{"v1", "Pod"}:                             {make: func() metav1.Object { return &corev1.Pod{} }},
 	{"v1", "Node"}:                            {make: func() metav1.Object { return &corev1.Node{} }, clusterWide: true},
@@ -59,8 +59,8 @@ var kinds = map[typeMeta]kind{
 	{"karpenter.k8s.aws/v1", "EC2NodeClass"}:           {make: func() metav1.Object { return &awsv1.EC2NodeClass{} }, clusterWide: true, strict: true, class: true},
 }
 
-// ourGroups are API groups in which an unknown kind or version is a mistake rather than
-// something that does not matter.
+// ourGroups are API groups in which an unknown kind or version is a mistake instead of an ignored
+// object.
 var ourGroups = map[string]string{
 	"karpenter.sh":      "NodePool and NodeClaim are of karpenter.sh/v1, NodeOverlay of karpenter.sh/v1alpha1",
 	"karpenter.k8s.aws": "EC2NodeClass is of karpenter.k8s.aws/v1",
@@ -83,7 +83,7 @@ func (t typeMeta) group() string {
 	return group
 }
 
-// item is what the items of a list are that do not say it themselves, as in a PodList.
+// item is the type of items of a list that do not state their own, as in a PodList.
 func (t typeMeta) item() typeMeta {
 	return typeMeta{t.APIVersion, strings.TrimSuffix(t.Kind, "List")}
 }

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// bigList is the size from which a list is taken apart before it is decoded, so that its
-// items can be decoded side by side and memory stays bounded.
+// bigList is the size from which a list is cut into items before it is decoded, so that its items
+// can be decoded in parallel and memory stays bounded.
 const bigList = 64 << 10
 
-// list is the shell of a list.
+// list is a list without its items.
 type list struct {
 	typeMeta `json:",inline"`
 	Items    []json.RawMessage `json:"items"`
@@ -24,7 +24,7 @@ func (l *list) documents(d document) []document {
 	return out
 }
 
-// takeApart gives the items of a big list, if it can be done without reading all of it.
+// takeApart returns the items of a big list, if they can be found without decoding all of it.
 func takeApart(d document) ([]document, bool) {
 	if len(d.text) < bigList {
 		return nil, false
@@ -39,10 +39,9 @@ func takeApart(d document) ([]document, bool) {
 	return l.documents(d), true
 }
 
-// takeApartYAML cuts a list at the lines that begin its items, which in block style is
-// safe: nothing inside an item can begin with a dash so far to the left. Should an item
-// then not be readable (because it refers to an anchor in another one, say), the caller
-// reads the list as a whole.
+// takeApartYAML cuts a list at the lines that begin its items, which in block style is safe: no
+// line inside an item can begin with a dash so far to the left. If an item then cannot be read (for
+// example because it refers to an anchor in another one), the caller reads the list as a whole.
 //
 //	apiVersion: v1
 //	items:
@@ -129,7 +128,7 @@ func isDash(content []byte) bool {
 	return content[0] == '-' && (len(content) == 1 || content[1] == ' ')
 }
 
-// item is the text of an item with a space for its dash.
+// item is the text of an item, with its dash replaced by a space.
 func item(text []byte, indent int) []byte {
 	out := bytes.Clone(text)
 	out[indent] = ' '

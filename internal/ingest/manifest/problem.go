@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong in the input.
+// Problem is one mistake in the input.
 type Problem struct {
 	// File is the path as given; "-" is standard input.
 	File string
@@ -39,10 +39,10 @@ func (p *Problem) Error() string {
 
 func (p *Problem) Unwrap() error { return p.Err }
 
-// shownProblems is how many problems are told at once.
+// shownProblems is how many problems an error names.
 const shownProblems = 10
 
-// joined makes one error of the problems.
+// joined returns one error for all problems.
 func joined(problems []error) error {
 	if len(problems) > shownProblems {
 		more := fmt.Errorf("and %d more problems", len(problems)-shownProblems)

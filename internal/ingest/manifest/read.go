@@ -10,39 +10,37 @@ import (
 	"tenon/internal/ingest"
 )
 
-// Options are what reading depends on beside the files.
+// Options are the parameters of reading besides the files.
 type Options struct {
 	// Stdin is read for the path "-".
 	Stdin io.Reader
 	// Progress, if set, is called after every few objects, on the caller's goroutine.
 	Progress func(Progress)
-	// Check, if set, judges each object that a user wrote (one that no API server has
-	// seen yet), beyond what its type says.
+	// Check, if set, validates each object that a user wrote (one that no API server has seen yet),
+	// beyond its type.
 	Check func(metav1.Object) error
 }
 
-// Progress is how far reading has come.
+// Progress says how much has been read.
 type Progress struct {
 	Files, AllFiles int
 	Objects         int
 	Bytes           int64
 }
 
-// Report is what was read and what was not.
+// Report says what was read and what was not.
 type Report struct {
 	Progress
 	// Skipped counts the objects that no decision depends on, by kind.
 	Skipped map[string]int
-	// Warnings are in the order of the files; of many alike only the first is here, with
-	// a count.
+	// Warnings are in the order of the files; of equal ones only the first is included, with a count.
 	Warnings []string
-	// Problems are all that is wrong, of which the error of Read names the first few. Each is a
-	// *Problem.
+	// Problems are all mistakes, of which the error of Read names the first few. Each is a *Problem.
 	Problems []error
 }
 
-// Read reads all objects of the files and directories. With an error, which names every
-// place (up to a few), the objects are not to be used.
+// Read reads all objects of the files and directories. If it returns an error, which names the
+// first few places, the objects must not be used.
 func Read(paths []string, options Options) (*ingest.Objects, Report, error) {
 	files, err := Expand(paths)
 	if err != nil {
@@ -58,7 +56,7 @@ func Read(paths []string, options Options) (*ingest.Objects, Report, error) {
 	return c.objects, c.report, joined(c.problems)
 }
 
-// batch is some documents of one file on their way.
+// batch is a number of documents of one file that are being decoded.
 type batch struct {
 	docs  []document
 	bytes int
@@ -68,16 +66,16 @@ type batch struct {
 	done  chan struct{}
 }
 
-// A batch is small enough to keep all workers busy and large enough to be worth handing
-// over.
+// A batch is small enough to keep all workers busy and large enough to be worth passing between
+// goroutines.
 const (
 	batchDocuments = 64
 	batchBytes     = 256 << 10
 )
 
-// start reads and cuts files on one goroutine and decodes them on others. Batches come
-// out in the order of the files; each is complete when its done is closed. The caller
-// takes all of them: then all goroutines have ended.
+// start reads and cuts files on one goroutine and decodes them on others. Batches come in the order
+// of the files; each is complete when its done is closed. The caller must receive all of them: then
+// all goroutines have ended.
 func start(files []string, stdin io.Reader) <-chan *batch {
 	workers := runtime.GOMAXPROCS(0)
 	ordered, work := make(chan *batch, 4*workers), make(chan *batch, 4*workers)
@@ -111,7 +109,7 @@ func (b *batch) decode() {
 	close(b.done)
 }
 
-// cut reads a file and makes batches of it, at least one.
+// cut reads a file and makes at least one batch of it.
 func cut(file string, stdin io.Reader) []*batch {
 	data, err := Load(file, stdin)
 	current := &batch{err: err, done: make(chan struct{})}

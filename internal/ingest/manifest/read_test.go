@@ -13,7 +13,7 @@ import (
 	"tenon/internal/ingest"
 )
 
-// write puts files into a new directory and returns it.
+// write writes files into a new directory and returns its path.
 func write(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -144,7 +144,7 @@ func TestReadNothing(t *testing.T) {
 	}
 }
 
-// Fields of a newer cluster are no reason to refuse its kubectl output.
+// Fields of a newer cluster are no reason to refuse the output of kubectl.
 func TestReadWarnsOfUnknownFields(t *testing.T) {
 	t.Parallel()
 	newer := "\n  fromTheFuture: 1\n"
@@ -177,7 +177,7 @@ func pool(more string) string {
 	return "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: default\nspec:\n  template:\n    spec:\n      nodeClassRef: {group: g, kind: K, name: default}\n      requirements: []\n      " + more + "\n"
 }
 
-// The check is for what users wrote; what a cluster has accepted is read as it is.
+// The check is for objects that users wrote; those that a cluster has accepted are not checked.
 func TestReadChecks(t *testing.T) {
 	t.Parallel()
 	refuse := Options{Check: func(o metav1.Object) error { return errors.New("no " + o.GetName()) }}
@@ -265,7 +265,7 @@ func TestReadReportsProgress(t *testing.T) {
 	}
 }
 
-// What no decision looks at is not kept.
+// Fields that no decision reads are not kept.
 func TestReadKeepsLittle(t *testing.T) {
 	t.Parallel()
 	objects, _, err := Read([]string{write(t, map[string]string{"a.yaml": liveLike(1)})}, Options{})

@@ -23,14 +23,14 @@ func (r *blockReader) value(text []byte, column int) bool {
 	return r.plain(text, column)
 }
 
-// isEnd reports whether only a comment, if anything, follows a value.
+// isEnd reports whether at most a comment follows a value.
 func isEnd(rest []byte) bool {
 	content := bytes.TrimLeft(rest, " ")
 	return len(content) == 0 || content[0] == '#' && len(content) < len(rest)
 }
 
-// plain reads a scalar without quotes, which may go on in lines that are indented more
-// than its collection; the ends of lines are then spaces.
+// plain reads a scalar without quotes, which may continue in lines that are indented more than its
+// collection; line breaks then become spaces.
 func (r *blockReader) plain(text []byte, column int) bool {
 	folded, ended, ok := plainLine(text)
 	if !ok || !mayBegin(text) {
@@ -44,7 +44,7 @@ func (r *blockReader) plain(text []byte, column int) bool {
 			break
 		}
 		if ended || r.skippedLines(before) {
-			return false // a line that belongs to nothing, or that stands for an end of line
+			return false // a line that belongs to no value, or that stands for a line break
 		}
 		var more []byte
 		if more, ended, ok = plainLine(r.line); !ok || r.line[0] == '#' {
@@ -53,19 +53,19 @@ func (r *blockReader) plain(text []byte, column int) bool {
 		folded = append(append(bytes.Clone(folded), ' '), more...)
 		several = true
 	}
-	if several { // nothing with a space in it is a number or a word
+	if several { // no number and no keyword contains a space
 		r.out = appendText(r.out, folded)
 		return true
 	}
 	return r.scalar(folded)
 }
 
-// skippedLines reports whether next has passed blank lines or comments since before.
+// skippedLines reports whether next has skipped blank lines or comments since a position.
 func (r *blockReader) skippedLines(before int) bool {
 	return bytes.Count(r.text[before:max(before, r.at-1)], []byte("\n")) > 0
 }
 
-// plainLine is a line of a plain scalar without its comment, and whether it had one.
+// plainLine is a line of a plain scalar without its comment, and says whether it had one.
 func plainLine(text []byte) (line []byte, commented, ok bool) {
 	if i := bytes.Index(text, []byte(" #")); i >= 0 {
 		text, commented = bytes.TrimRight(text[:i], " "), true
@@ -76,7 +76,7 @@ func plainLine(text []byte) (line []byte, commented, ok bool) {
 	return text, commented, true
 }
 
-// mayBegin knows bytes that can begin a plain scalar and nothing else.
+// mayBegin reports whether a byte can begin a plain scalar and nothing else.
 func mayBegin(text []byte) bool {
 	c := text[0]
 	if c == '-' {
@@ -104,7 +104,7 @@ func (r *blockReader) scalar(text []byte) bool {
 	return true
 }
 
-// doubtful asks the whole parser what a scalar is as the value of a key.
+// doubtful asks the complete parser for the value of a scalar.
 func (r *blockReader) doubtful(text []byte) bool {
 	const before, after = `{"a":`, `}`
 	converted, err := wholeYAML(append([]byte("a: "), text...))
@@ -115,7 +115,7 @@ func (r *blockReader) doubtful(text []byte) bool {
 	return true
 }
 
-// quoted reads a scalar in quotes. In single quotes it may go on in further lines.
+// quoted reads a scalar in quotes. In single quotes it may continue in further lines.
 func (r *blockReader) quoted(text []byte, column int) bool {
 	if text[0] == '"' {
 		value, rest, ok := doubleQuoted(text)
@@ -145,7 +145,7 @@ func (r *blockReader) quoted(text []byte, column int) bool {
 	return r.done || r.indent <= column
 }
 
-// singleQuoted adds text to value up to the quote that closes it. Two quotes are one.
+// singleQuoted adds text to value up to the closing quote. Two quotes stand for one.
 func singleQuoted(value, text []byte) (out, rest []byte, closed bool) {
 	for {
 		i := bytes.IndexByte(text, '\'')
@@ -185,7 +185,7 @@ func doubleQuoted(text []byte) (value, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// literal reads a block after | or |-: the lines as they are, less their indentation.
+// literal reads a block after | or |-: the lines unchanged, without their indentation.
 func (r *blockReader) literal(header []byte, column int) bool {
 	keep := string(header) == "|"
 	if !keep && string(header) != "|-" {
@@ -202,12 +202,12 @@ func (r *blockReader) literal(header []byte, column int) bool {
 		case indent < 0 && ok && len(content) > 0 && depth > column:
 			indent = depth
 		case indent < 0:
-			return false // empty, or blank lines first
+			return false // empty, or it begins with blank lines
 		case ok && len(content) == 0 && depth <= indent:
 			value = append(value, '\n')
 			continue
 		case !ok && r.text[len(r.text)-1] != '\n':
-			return false // the last line has no end to keep or to leave out
+			return false // the last line has no line break to keep or to remove
 		case !ok || depth < indent:
 			r.at = before
 			r.out = appendText(r.out, clipped(value, keep))
@@ -218,7 +218,7 @@ func (r *blockReader) literal(header []byte, column int) bool {
 	}
 }
 
-// clipped has one end of line at its end, or none.
+// clipped has one line break at its end, or none.
 func clipped(value []byte, keep bool) []byte {
 	value = bytes.TrimRight(value, "\n")
 	if keep {

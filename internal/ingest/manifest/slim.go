@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// slim drops the fields that no decision looks at, which are most of a pod that kubectl printed: tens of
+// slim drops the fields that no decision reads, which are most of a pod that kubectl printed: tens of
 // thousands of pods are kept at once.
 func slim(o metav1.Object) {
 	o.SetManagedFields(nil)

@@ -13,11 +13,11 @@ import (
 // Stdin is the path that means standard input.
 const Stdin = "-"
 
-// extensions are those of the files that are read in directories. A file that is named
-// itself may have any.
+// extensions are the extensions of files that are read in directories. A file that is named itself
+// may have any.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// Expand lists the files that the paths mean, in order: directories are walked, by name.
+// Expand lists the files that the paths name, in order: directories are walked, by name.
 func Expand(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -58,7 +58,7 @@ func walk(path string) ([]string, error) {
 	return files, err
 }
 
-// plainError leaves out the path, which the Problem names already.
+// plainError returns an error without the path, which the Problem names already.
 func plainError(err error) error {
 	if pathError, ok := err.(*fs.PathError); ok {
 		return pathError.Err

@@ -12,10 +12,9 @@ type document struct {
 	item   int // in the list, from 1; 0 if it is no item
 	text   []byte
 	json   bool
-	// of is what the item is if it does not say.
+	// of is the type of an item that does not state its own.
 	of typeMeta
-	// whole is the document that the item was cut out of, if that was done by its looks
-	// alone.
+	// whole is the document from which the item was cut, if that was done without parsing it.
 	whole *document
 }
 
@@ -24,8 +23,8 @@ var (
 	separator     = []byte("---")
 )
 
-// split cuts a file into documents. Empty ones, and those of comments only, are left out
-// but counted, as an editor would count them.
+// split cuts a file into documents. It leaves out empty documents, and those of comments only, but
+// counts them, as an editor would.
 func split(file string, data []byte) []document {
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	if looksLikeJSON(data) {
@@ -37,7 +36,7 @@ func split(file string, data []byte) []document {
 		text, rest := nextDocument(data)
 		data = rest
 		if isBlank(text) && number == 0 && len(rest) > 0 {
-			continue // what stands before the first separator
+			continue // the text before the first separator
 		}
 		number++
 		if !isBlank(text) {
@@ -47,8 +46,8 @@ func split(file string, data []byte) []document {
 	return out
 }
 
-// nextDocument is the text up to a line that begins with three dashes, and what follows
-// that line.
+// nextDocument is the text up to a line that begins with three dashes, and the text after that
+// line.
 func nextDocument(data []byte) (text, rest []byte) {
 	for at := 0; at < len(data); {
 		end := bytes.IndexByte(data[at:], '\n')
@@ -58,7 +57,7 @@ func nextDocument(data []byte) (text, rest []byte) {
 			end += at + 1
 		}
 		if isSeparator(data[at:end]) {
-			// What stands on the same line belongs to the next document.
+			// Text on the same line belongs to the next document.
 			return data[:at], data[at+len(separator):]
 		}
 		at = end
@@ -90,9 +89,9 @@ func looksLikeJSON(text []byte) bool {
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[')
 }
 
-// splitJSON cuts a stream of JSON values. Where the stream is malformed, the rest is one
-// document, so that its decoding tells what is wrong. (YAML in flow style begins like
-// JSON; it ends up there too, and is read as YAML.)
+// splitJSON cuts a stream of JSON values. If the stream is malformed, the rest is one document, so
+// that its decoding reports the mistake. (YAML in flow style begins like JSON; it ends up there
+// too, and is read as YAML.)
 func splitJSON(file string, data []byte) []document {
 	var out []document
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -3,8 +3,8 @@ package manifest
 import "fmt"
 
 // visible writes the control characters of a JSON text as escapes: names, labels and messages of objects
-// are shown on terminals, which would interpret them. Tabs and ends of lines stay. Text without any, which
-// is nearly all text, is returned as it is.
+// are shown on terminals, which would interpret them. Tabs and line breaks stay. Text without control
+// characters, which is nearly all text, is returned unchanged.
 func visible(text []byte) []byte {
 	var out []byte // nil as long as nothing has changed
 	from := 0
@@ -20,7 +20,7 @@ func visible(text []byte) []byte {
 			replace(i, 2, fmt.Sprintf(`\\u%04x`, text[i+1]))
 			i++
 		case c == '\\' && i+1 < len(text):
-			i++ // what is escaped is looked at here, and not once more
+			i++ // the escaped character is checked here, and not again
 			if text[i] == 'b' || text[i] == 'f' || text[i] == 'r' || text[i] == 'u' && isControl(text[i+1:]) {
 				replace(i-1, 0, `\`)
 			}

@@ -2,7 +2,7 @@ package manifest
 
 import "bytes"
 
-// scalarKind is what a plain scalar means.
+// scalarKind is the type of a plain scalar.
 type scalarKind int
 
 const (
@@ -14,7 +14,7 @@ const (
 	isDoubtful // a number in an unusual form, or text that looks like one
 )
 
-// kindOf knows the words of YAML 1.1, as kubectl reads them.
+// kindOf knows the keywords of YAML 1.1, as kubectl reads them.
 func kindOf(text []byte) scalarKind {
 	if len(text) == 0 {
 		return isNull
@@ -36,7 +36,7 @@ func kindOf(text []byte) scalarKind {
 	return isText
 }
 
-// kindOfNumber tells plain integers from what has a byte that no number has.
+// kindOfNumber recognises plain integers, and texts with a byte that no number has.
 func kindOfNumber(text []byte) scalarKind {
 	digits := text
 	if text[0] == '-' {
@@ -63,7 +63,7 @@ func kindOfNumber(text []byte) scalarKind {
 // notInNumbers are letters and marks that no number, date or infinity has.
 var notInNumbers = []byte(`GHJKLMPQRUVWghjklmpqrsuvwy/,;()=$@*"'{}[]|`)
 
-// appendText writes a JSON text. Its bytes are ASCII.
+// appendText appends a JSON string. Its bytes are ASCII.
 func appendText(out, text []byte) []byte {
 	out = append(out, '"')
 	for _, c := range text {
