@@ -5,7 +5,7 @@
 //	evaluation ──Put──▶ Nodes ──Page, Of──▶ who tells
 //	                      └────wake───────▶ them
 //
-// It must not decide anything, and reads no clock: the time is that of what was looked at.
+// It must not decide anything, and reads no clock: the time is that of the snapshot.
 package evaluation
 
 import (

@@ -27,8 +27,8 @@ func of(kind plan.Kind, why plan.Reason, code reason.Code) plan.Prospect {
 
 func skipped() plan.Prospect { return of(plan.Waiting, plan.Underutilized, reason.NotLookedAt) }
 
-// What an evaluation had no time for is told as it was found before, if that still holds, and
-// its age counts.
+// A node that an evaluation did not reach keeps its earlier verdict, if that still holds, and the
+// age of the verdict counts.
 func TestWhatWasNotLookedAt(t *testing.T) {
 	t.Parallel()
 	kept := of(plan.Kept, plan.Underutilized, reason.NotCheaper)
@@ -82,7 +82,7 @@ func TestPageForgets(t *testing.T) {
 	}
 }
 
-// What will be done is told with the numbers of the whole disruption.
+// The message about a chosen node has the numbers of the whole disruption.
 func TestMessageOfChosen(t *testing.T) {
 	t.Parallel()
 	removals := func(n int) []plan.Removal { return make([]plan.Removal, n) }
@@ -112,7 +112,7 @@ func TestMessageOfChosen(t *testing.T) {
 	}
 }
 
-// A budget of zero is told only where it holds a node back, and one that is used up is not.
+// A budget of zero is reported only if it holds a node back, and a budget that is used up is not.
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	pool := func(name string, empty, drifted, underutilized int) snapshot.Pool {

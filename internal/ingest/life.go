@@ -235,7 +235,7 @@ func IsReady(node *corev1.Node) bool {
 // allow now.
 func consolidation(pool *karpenterv1.NodePool) snapshot.Consolidation {
 	out := consolidationOf(pool.Spec.Disruption)
-	out.DeleteFirst, _ = DeleteFirst(pool) // what is refused is told where pools are checked
+	out.DeleteFirst, _ = DeleteFirst(pool) // annotations that are refused are reported where pools are checked
 	return out
 }
 

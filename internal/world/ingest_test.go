@@ -78,8 +78,8 @@ type event struct {
 	gone   bool
 }
 
-// history is an order in which a cluster may have come about: every object appears at least once in its
-// final state, and some were different or absent in between.
+// history is a possible order of events in a cluster: every object appears at least once in its final
+// state, and some were different or absent in between.
 func history(dice *rand.Rand, c *randomcluster.Cluster) []event {
 	var out []event
 	for _, i := range dice.Perm(len(c.Objects)) {

@@ -139,8 +139,8 @@ func TestNoNominationAheadOfATurn(t *testing.T) {
 	}
 }
 
-// Our nominations are told apart from the scheduler's: the pod keeps its place and does not count as one
-// that drives others away. A nomination by the scheduler is left alone.
+// Our nominations are distinguished from the scheduler's: the pod keeps its place and does not count as
+// one that preempts others. A nomination by the scheduler stays unchanged.
 func TestNominationsAreToldApart(t *testing.T) {
 	t.Parallel()
 	b := newBought(t, 1, 2)

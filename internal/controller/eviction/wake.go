@@ -19,8 +19,8 @@ import (
 // This file says which pods are examined again after which events. A missed event costs time, never
 // correctness: a pod that a node waits for is examined every longestWait. So read errors are only logged.
 
-// podMatters lets through what changes a drain: a pod comes to a node, is told to leave,
-// ends, goes, or asks for something else.
+// podMatters passes changes that affect a drain: a pod comes to a node, is being deleted, ends,
+// disappears, or has other annotations.
 func podMatters(old, changed client.Object) bool {
 	if old == nil || changed == nil {
 		return true

@@ -165,7 +165,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// What is wrong with a group is told with a remedy, and the other group is shown as ever.
+// A problem with a group is reported with a remedy, and the other group is shown as before.
 func TestProblemsAreTold(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -136,7 +136,7 @@ func (c *controller) price(ctx context.Context, pool *karpenterv1.NodePool, mach
 		return false
 	}
 	prices := pricesOf(offers)
-	each, _ := ingest.NodePrice(pool, c.kit.Settings.NodePrice) // what is refused is told where pools are checked
+	each, _ := ingest.NodePrice(pool, c.kit.Settings.NodePrice) // annotations that are refused are reported where pools are checked
 	missing := false
 	for i := range machines {
 		m := &machines[i]

@@ -94,7 +94,7 @@ func TestNodesAreMeasured(t *testing.T) {
 	}
 }
 
-// With many nodes they are told by pool, with sums, and the age of the oldest.
+// With many nodes the gauges are by pool, with sums, and the age of the oldest node.
 func TestManyNodesAreAddedUp(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{})
@@ -118,7 +118,7 @@ func TestManyNodesAreAddedUp(t *testing.T) {
 	}
 }
 
-// Nodes of others are told as such.
+// The gauges mark nodes of others as such.
 func TestNodesOfOthers(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{})

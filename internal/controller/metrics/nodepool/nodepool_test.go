@@ -76,7 +76,8 @@ func TestPoolsAreTold(t *testing.T) {
 	}
 }
 
-// What moves were expected to save is told beside what they did, and goes with the pool.
+// The metrics have the expected savings of moves beside the realised ones, and are removed with the
+// pool.
 func TestSavings(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, harness.Pool("p"))

@@ -39,8 +39,8 @@ func New(kit reconcile.Kit) []reconcile.Controller {
 	}}
 }
 
-// withGauges has the empty key stand for the gauges of all pods: they are told together, because
-// of many pods they tell only counts.
+// withGauges adds the empty key for the gauges of all pods: they are updated together, because with
+// many pods they have only counts.
 func withGauges(_ context.Context, o client.Object) []reconcile.Key {
 	return []reconcile.Key{client.ObjectKeyFromObject(o), {}}
 }

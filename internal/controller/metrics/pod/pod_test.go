@@ -176,7 +176,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// Waits are told while they last, as old as they are, and not after.
+// The gauges have the waits of pods while they last, with their age, and not after.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	b := on(t, 0)

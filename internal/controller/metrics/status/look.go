@@ -80,7 +80,7 @@ func events(now, before observation) []telemetry.Event {
 		if c.now.Message != "" {
 			text += ", Message: " + c.now.Message
 		}
-		// The same change may come again soon: each is told.
+		// The same change may happen again soon: each gets an event.
 		out = append(out, telemetry.Normal(now.object, c.now.Type, text, uid, string(c.now.Status), c.now.LastTransitionTime.String()))
 	}
 	if now.object.DeletionTimestamp == nil && !now.isGone {

@@ -146,8 +146,8 @@ func (k kind) matters(old, changed client.Object) bool {
 		!slices.Equal(k.conditions(old), k.conditions(changed))
 }
 
-// withGauges has the empty key stand for the gauges of all objects: they are told together,
-// because with many objects they are told as counts.
+// withGauges adds the empty key for the gauges of all objects: they are updated together, because
+// with many objects they have only counts.
 func withGauges(_ context.Context, o client.Object) []reconcile.Key {
 	return []reconcile.Key{client.ObjectKeyFromObject(o), {}}
 }

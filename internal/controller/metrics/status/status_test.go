@@ -122,7 +122,7 @@ func TestAFirstLookIsNoTransition(t *testing.T) {
 	}
 }
 
-// The end of an object is timed, and each finalizer that lets go is told.
+// The end of an object is timed, and the removal of each finalizer is reported.
 func TestTheEndOfAnObject(t *testing.T) {
 	t.Parallel()
 	b := on(t, nil)
@@ -279,7 +279,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A node that repeats what is so, and a pool that counts its nodes, wake no controller; a change that is told of does.
+// A node that repeats its conditions, and a pool that counts its nodes, wake no controller; a change that is reported
+// does.
 func TestWhatWakes(t *testing.T) {
 	t.Parallel()
 	b := on(t, nil)

@@ -347,8 +347,8 @@ func TestBlockedDrainIsExplained(t *testing.T) {
 	}
 }
 
-// A pod that stays until another one is Ready in its place is told of, and no budget is
-// blamed for it; when its roll-out is stuck, both are.
+// An event reports a pod that stays until its replacement is Ready, and no budget is blamed for it;
+// when its roll-out is stuck, both are reported.
 func TestSurgeIsExplained(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, memory.Options{})

@@ -75,7 +75,7 @@ func (s fixture) expect(t *testing.T, when, drift string) {
 	}
 }
 
-// TestDriftReasons: the first that applies is the one that is told.
+// TestDriftReasons: the first reason that applies is the reported one.
 func TestDriftReasons(t *testing.T) {
 	t.Parallel()
 	edited := func(p *karpenterv1.NodePool) { p.Annotations = stamped("2", "v3") }

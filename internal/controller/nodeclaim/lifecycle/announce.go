@@ -16,7 +16,7 @@ import (
 	"tenon/internal/registration"
 )
 
-// announce tells what has just been written, and so is told once.
+// announce reports the conditions that have just been written, and so reports each once.
 func (l *lifecycle) announce(ctx context.Context, claim *karpenterv1.NodeClaim, was, now condition.Set) {
 	log := reconcile.Log(ctx).WithValues("provider-id", claim.Status.ProviderID, "Node", claim.Status.NodeName)
 	if became(karpenterv1.ConditionRegistered, was, now) {

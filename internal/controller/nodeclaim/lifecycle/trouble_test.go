@@ -393,7 +393,7 @@ func TestTwoNodes(t *testing.T) {
 	s.expect("Ready", "True", "Ready", "")
 }
 
-// TestMissingTaint: people are told of the race, and the node is registered all the same.
+// TestMissingTaint: an event reports the race, and the node is registered all the same.
 func TestMissingTaint(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, memory.Options{})
@@ -575,7 +575,7 @@ func TestWaitingFor(t *testing.T) {
 	}
 }
 
-// fakeCatalog is a market that sells what it is told to.
+// fakeCatalog is a market with the given offers.
 type fakeCatalog struct {
 	offers *catalog.Catalog
 	err    error

@@ -15,8 +15,8 @@ import (
 	"tenon/internal/testing/randomcluster"
 )
 
-// Every claim of a random fleet is told what the evaluation says of it, and
-// then all is quiet.
+// Every claim of a random fleet gets the verdict of the evaluation, and after that nothing is
+// written.
 func TestEveryNodeHasAVerdict(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// patience is how long an answer must have been the same before it is told. While a node
-	// starts, and while pods move, answers come and go.
+	// patience is how long an answer must have been the same before it is written. While a node
+	// starts, and while pods move, answers change often.
 	patience = 10 * time.Second
 	// again is the least time between two writes of one claim's condition.
 	again = time.Minute

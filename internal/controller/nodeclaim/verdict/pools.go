@@ -15,7 +15,7 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// repeatPool is how often people are told that a pool's budgets let nothing go.
+// repeatPool is how often the event that a pool's budgets allow no disruption is repeated.
 const repeatPool = time.Minute
 
 // announcePools publishes an event for each pool whose budgets hold nodes back: one for the pool, not one

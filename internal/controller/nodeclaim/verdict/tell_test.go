@@ -26,8 +26,8 @@ func (h *fixture) told(seen *int) []string {
 	return out
 }
 
-// Node and claim are told what keeps them, the same every quarter of an hour, what is new as
-// soon as it has stood for a moment, and never more than four times an hour.
+// Node and claim have events about what keeps them: the same one every quarter of an hour, a new
+// one as soon as it has lasted for a moment, and never more than four an hour.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	h := build(t, "a")
@@ -100,7 +100,7 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// A budget that lets nothing go is told on the pool, once a minute, for each reason.
+// A budget that allows no disruption has an event on the pool, once a minute, for each reason.
 func TestClosedBudgets(t *testing.T) {
 	t.Parallel()
 	h := build(t, "a")

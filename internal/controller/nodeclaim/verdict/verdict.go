@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// every is how often to look without a new page: a coverage that ages is told even if
+	// every is how often to look without a new page: an ageing coverage is reported even if
 	// evaluations have stopped.
 	every = 10 * time.Second
 	// turn is the pause when there was more to write than may be written at once, and spell when there were

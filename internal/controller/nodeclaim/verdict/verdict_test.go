@@ -42,7 +42,8 @@ func build(t *testing.T, claims ...string) *fixture {
 	return h
 }
 
-// evaluate hangs up prospects as of now; disruptions are those that chosen ones refer to.
+// evaluate publishes prospects with the present time; disruptions are those to which chosen
+// prospects refer.
 func (h *fixture) evaluate(list []plan.Prospect, disruptions ...plan.Disruption) {
 	s := &snapshot.Snapshot{Now: h.Clock.Now(), Pools: h.pools}
 	h.board.Put(s, &decide.Decision{Plan: plan.Plan{Prospects: list, Disruptions: disruptions}})
@@ -186,7 +187,8 @@ func TestFlipping(t *testing.T) {
 	}
 }
 
-// A large fleet is told at twenty claims a second, those first that will go, and each once.
+// Verdicts of a large fleet are written for twenty claims a second, first for those that will be
+// disrupted, and once for each.
 func TestManyClaims(t *testing.T) {
 	t.Parallel()
 	var names []string

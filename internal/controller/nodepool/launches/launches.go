@@ -35,7 +35,7 @@ const (
 	// reported once they have lasted.
 	passing = "LaunchFailed"
 	lasting = time.Minute
-	// every is how often people are told the same.
+	// every is how often the same event is repeated.
 	every = 5 * time.Minute
 )
 

@@ -36,8 +36,8 @@ func said(t *testing.T, r *harness.Harness) string {
 	return c.Reason + ": " + c.Message
 }
 
-// Refused launches are told on the pool, on its class and on the pods that wait, at once;
-// when the claim is launched, the pool says so.
+// Refused launches are reported at once on the pool, on its class and on the pending pods; when the
+// claim is launched, the pool says so.
 func TestRefusedLaunchesAreTold(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, harness.Pool("web"))
@@ -82,7 +82,7 @@ func TestRefusedLaunchesAreTold(t *testing.T) {
 		t.Errorf("after it was launched: %q, %v", said(t, r), r.Events())
 	}
 
-	// A call that fails is told only when that lasts.
+	// A failing call is reported only if the failure lasts.
 	put(metav1.ConditionUnknown, "LaunchFailed", "connection reset")
 	if again := r.Run(c, "web"); said(t, r) != "" || again.After != time.Minute {
 		t.Errorf("at once: %q, %+v", said(t, r), again)

@@ -99,8 +99,8 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
-// A price of nodes that cannot be read is told on the pool, which stays as ready as it was, until
-// the annotation is mended.
+// An unreadable price of nodes is reported on the pool, which stays as ready as it was, until the
+// annotation is corrected.
 func TestARefusedPriceOfNodes(t *testing.T) {
 	t.Parallel()
 	pool := harness.Pool("web")
@@ -138,8 +138,8 @@ func TestARefusedPriceOfNodes(t *testing.T) {
 	}
 }
 
-// Annotations of Tenon's own that cannot be read are told on the pool, with what holds until they
-// are mended.
+// Unreadable annotations of Tenon's own are reported on the pool, with the value that counts until
+// they are corrected.
 func TestRefusedAnnotations(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

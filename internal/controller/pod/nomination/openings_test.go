@@ -8,8 +8,8 @@ import (
 	"tenon/internal/world"
 )
 
-// TestNodesThatOpenTogether has nodes become ready. Each line is when, which node asks, what is
-// still closed, and what it is told.
+// TestNodesThatOpenTogether lets nodes become ready. Each line has the time, the node that asks,
+// the nodes that are still closed, and the answer.
 func TestNodesThatOpenTogether(t *testing.T) {
 	t.Parallel()
 	type step struct {
