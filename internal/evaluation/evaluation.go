@@ -1,8 +1,7 @@
-// Package evaluation keeps what the last evaluation of the fleet said about each claim's node,
-// for the condition, events and metrics that tell why a node is still
-// here.
+// Package evaluation keeps the results of the last evaluation of the fleet about each claim's node, for the
+// condition, events and metrics that say why a node still exists.
 //
-//	evaluation ──Put──▶ Nodes ──Page, Of──▶ who tells
+//	evaluation ──Put──▶ Nodes ──Page, Of──▶ controllers that report
 //	                      └────wake───────▶ them
 //
 // It must not decide anything, and reads no clock: the time is that of the snapshot.
