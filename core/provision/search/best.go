@@ -116,15 +116,21 @@ func (d *Search) launching() []bool {
 	return pools
 }
 
-// relax lets the pods without a place give up one more preference each.
-func (d *Search) relax(a *Draft, wishes []shape.Wish) ([]shape.Wish, bool) {
-	unplaced := map[snapshot.PodIndex]bool{}
+// unplacedPods are the pods that the draft has no place for.
+func (a *Draft) unplacedPods() map[snapshot.PodIndex]bool {
+	out := map[snapshot.PodIndex]bool{}
 	for i := range a.Set.Shapes {
 		pods := a.Set.Shapes[i].Pods
 		for _, p := range pods[len(pods)-a.Left[i]:] {
-			unplaced[p] = true
+			out[p] = true
 		}
 	}
+	return out
+}
+
+// relax lets the pods without a place give up one more preference each.
+func (d *Search) relax(a *Draft, wishes []shape.Wish) ([]shape.Wish, bool) {
+	unplaced := a.unplacedPods()
 	if len(unplaced) == 0 {
 		return nil, false
 	}

@@ -131,13 +131,7 @@ func (a *Draft) requests(l pack.Load) model.Resources {
 
 // without are the wishes of the pods for which the draft has no place.
 func (a *Draft) without(wishes []shape.Wish) []shape.Wish {
-	unplaced := map[snapshot.PodIndex]bool{}
-	for i := range a.Set.Shapes {
-		pods := a.Set.Shapes[i].Pods
-		for _, p := range pods[len(pods)-a.Left[i]:] {
-			unplaced[p] = true
-		}
-	}
+	unplaced := a.unplacedPods()
 	var out []shape.Wish
 	for _, w := range wishes {
 		w.Pods = slices.DeleteFunc(slices.Clone(w.Pods), func(p snapshot.PodIndex) bool { return !unplaced[p] })
