@@ -25,6 +25,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/lab/measure"
 )
 
 // workloads returns the kinds that make pods, and those that hold pods and volumes. They are deleted first:
@@ -99,7 +100,7 @@ func (l *Lab) removeKind(ctx context.Context, list client.ObjectList) error {
 		if left == 0 {
 			return nil
 		}
-		if err := sleep(ctx, pollEvery); err != nil {
+		if err := measure.Pause(ctx, pollEvery); err != nil {
 			return fmt.Errorf("%d of %T are still there: %w", left, list, err)
 		}
 	}

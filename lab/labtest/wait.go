@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/lab/machine"
+	"tenon/lab/measure"
 )
 
 // Within is how long a wait may take, unless a test sets another time. It is generous: an event that takes
@@ -65,7 +66,7 @@ func (l *Lab) EventuallyWithin(t testing.TB, within time.Duration, what string, 
 		}
 		next := pause(waited)
 		waited += min(time.Since(begun), checkTakes) + next
-		if waited > within || sleep(ctx, next) != nil {
+		if waited > within || measure.Pause(ctx, next) != nil {
 			t.Fatalf("%s: not within %s; %s", what, within, stands)
 		}
 	}
@@ -80,20 +81,9 @@ func (l *Lab) Never(t testing.TB, what string, during time.Duration, condition f
 		if holds, now := condition(ctx); holds {
 			t.Fatalf("%s: it happened; %s", what, now)
 		}
-		if sleep(ctx, pollEvery) != nil {
+		if measure.Pause(ctx, pollEvery) != nil {
 			return
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }
 

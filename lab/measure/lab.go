@@ -105,7 +105,7 @@ func (l Lab) Usage() (map[string]process.Usage, error) {
 	return usage, nil
 }
 
-// Pause waits, because a measurement takes real time.
+// Pause waits, unless the context ends before. A lab runs in real time.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
