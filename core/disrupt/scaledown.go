@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/reason"
@@ -132,8 +133,14 @@ func (r *release) try(at snapshot.NodeIndex, due bool) {
 	}
 }
 
-// places asks where the pods of a node would go: to nodes that stay in any case or, if these have no room, to any.
+// places asks where the pods of a node would go: first to a few nodes each of which has room for all of them, which is a small
+// question; then to nodes that stay in any case; and then to any.
 func (r *release) places(why plan.Reason, at snapshot.NodeIndex) (*proposal, *refusal) {
+	if roomy := r.roomy(at); len(roomy) > 0 {
+		if p, refused := r.x.propose(why, []snapshot.NodeIndex{at}, roomy, false); refused == nil {
+			return p, nil
+		}
+	}
 	var staying, all []snapshot.NodeIndex
 	for i := range r.x.nodes {
 		n := &r.x.nodes[i]
@@ -150,6 +157,30 @@ func (r *release) places(why plan.Reason, at snapshot.NodeIndex) (*proposal, *re
 		}
 	}
 	return r.x.propose(why, []snapshot.NodeIndex{at}, all, false)
+}
+
+// mostRoomy is how many nodes are asked about before the whole fleet is.
+const mostRoomy = 8
+
+// roomy are the first nodes that stay in any case and have room for all pods of a node. Rules may still keep the pods away.
+func (r *release) roomy(at snapshot.NodeIndex) []snapshot.NodeIndex {
+	need := make([]int64, len(r.x.fleet.Room(at)))
+	for _, p := range r.x.nodes[at].moving {
+		for i, amount := range r.x.fleet.Need(p) {
+			need[i] += amount
+		}
+	}
+	var out []snapshot.NodeIndex
+	for i := range r.x.nodes {
+		n := &r.x.nodes[i]
+		if n.at == at || r.candidates[n.at] && !r.taking[n.at] || !r.x.receives(n) || !feasible.Fits(need, r.x.fleet.Room(n.at)) {
+			continue
+		}
+		if out = append(out, n.at); len(out) == mostRoomy {
+			break
+		}
+	}
+	return out
 }
 
 // waits is why a node stays that nothing needs, and until when if that is known.
