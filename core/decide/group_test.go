@@ -174,7 +174,7 @@ func TestGroupsShrink(t *testing.T) {
 	}
 }
 
-// A group of 2,000 nodes, of which every tenth is empty and every fifth has one pod.
+// A group of 2,000 nodes, of which every tenth is empty and every fifth has one pod, by the rules of each mode.
 func BenchmarkShrink(b *testing.B) {
 	pods := make([]int, 2000)
 	for i := range pods {
@@ -184,11 +184,23 @@ func BenchmarkShrink(b *testing.B) {
 			pods[i] = 1
 		}
 	}
-	s := shrinking(0, pods...)
-	for b.Loop() {
-		if p := decide.Decide(s, decide.Budget{Disrupt: true, Unadvised: true, Unproven: true}).Plan; len(p.Disruptions) == 0 {
-			b.Fatal("nothing goes")
-		}
+	for _, tc := range []struct {
+		mode string
+		s    *snapshot.Snapshot
+		want int
+	}{
+		{"native", shrinking(0, pods...), 750},
+		{"cas", fleetOf(pods, 4), 400}, // the others are used too much
+		{"cas, all used little", fleetOf(repeat(2000, 10), 100), 1800},
+	} {
+		b.Run(tc.mode, func(b *testing.B) {
+			for b.Loop() {
+				p := decide.Decide(tc.s, decide.Budget{Disrupt: true, Unadvised: true, Unproven: true}).Plan
+				if gone := removed(&p); gone != tc.want {
+					b.Fatalf("%d nodes go", gone)
+				}
+			}
+		})
 	}
 }
 
