@@ -23,7 +23,10 @@ import (
 )
 
 // costFlags are what the command line of `tenon cost` says.
-type costFlags struct{ kubeconfig, context, output string }
+type costFlags struct {
+	kubeconfig, context, output string
+	past                        pastCost
+}
 
 // costDimensions are the arguments of `tenon cost`.
 var costDimensions = []struct {
@@ -61,12 +64,18 @@ DaemonSets and of kubelets) and idle room are lines of their own, so every divis
 -o opencost writes what OpenCost's allocation API answers for an hour of the present fleet, by namespace
 or owner; -o prometheus writes its metrics of nodes (node_total_hourly_cost and others), for the text
 file collector of node_exporter or a push gateway. The controller has sums over time in its metric
-karpenter_cost_spent_total.`,
+karpenter_cost_spent_total.
+
+With --at it prints what the nodes cost an hour at a time in the past, and with --since what they have cost
+since one. Both read the journal: --at the newest snapshot that is kept of that time or before, --since the
+price of every decision, and snapshots to divide the sum.`,
 		Example: `  tenon cost
   tenon cost namespace
   tenon cost owner -o json | jq '.lines[:5]'
   tenon cost namespace -o opencost | jq '.data[0] | map_values(.totalCost)'
-  tenon cost -o prometheus > /var/lib/node_exporter/tenon.prom`,
+  tenon cost -o prometheus > /var/lib/node_exporter/tenon.prom
+  tenon cost namespace --at 2h
+  tenon cost owner --since 24h --from /var/lib/tenon/journal`,
 		Args: func(_ *cobra.Command, args []string) error {
 			_, err := costDimension(args)
 			return err
@@ -77,6 +86,9 @@ karpenter_cost_spent_total.`,
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
 	flags.StringVarP(&f.output, "output", "o", costOutputs[0], "format: "+strings.Join(costOutputs, ", "))
+	flags.StringVar(&f.past.at, "at", "", "what the nodes cost an hour at this time, as RFC 3339 or as a duration before now, such as 2h")
+	flags.StringVar(&f.past.since, "since", "", "what the nodes have cost since this time, as for --at")
+	flags.StringVar(&f.past.from, "from", defaultJournal, journalUsage+"; for --at and --since")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		by, err := costDimension(args)
 		if err != nil {
@@ -93,6 +105,12 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 	}
 	if f.output == "opencost" && !slices.Contains(opencost.Aggregates, by) {
 		return errors.New("OpenCost divides costs among pods: write tenon cost namespace or tenon cost owner")
+	}
+	if err := f.past.check(f.output); err != nil {
+		return err
+	}
+	if f.past.given() {
+		return runPastCost(ctx, by, f.past, f.output, w, time.Now())
 	}
 	config, title, err := cluster(f.kubeconfig, f.context, w)
 	if err != nil {
@@ -113,17 +131,25 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 		return encodedIndented(w.Out, opencost.Allocations(fleet, title, by, time.Now()))
 	case "prometheus":
 		return opencost.WriteMetrics(w.Out, fleet)
+	}
+	out := costOf(fleet, by)
+	return writeCosts(w.Out, f.output, out, out.write)
+}
+
+// writeCosts writes a document in the format that is asked for; table writes it for people.
+func writeCosts(to io.Writer, output string, document any, table func(io.Writer) error) error {
+	switch output {
 	case "json":
-		return encodedIndented(w.Out, costOf(fleet, by))
+		return encodedIndented(to, document)
 	case "yaml":
-		text, err := yaml.Marshal(costOf(fleet, by))
+		text, err := yaml.Marshal(document)
 		if err != nil {
 			return fmt.Errorf("write: %w", err)
 		}
-		_, err = w.Out.Write(text)
+		_, err = to.Write(text)
 		return err
 	}
-	return costOf(fleet, by).write(w.Out)
+	return table(to)
 }
 
 func encodedIndented(to io.Writer, value any) error {
@@ -138,7 +164,10 @@ func encodedIndented(to io.Writer, value any) error {
 // costs are what `tenon cost` prints.
 type costs struct {
 	// Currency of the prices, as ISO 4217 has it; empty if it is not known.
-	Currency string         `json:"currency,omitempty"`
+	Currency string `json:"currency,omitempty"`
+	// At and Decision identify the recorded decision whose snapshot this is from; both are empty of the present fleet.
+	At       string         `json:"at,omitempty"`
+	Decision int64          `json:"decision,omitempty"`
 	By       cost.Dimension `json:"by"`
 	Nodes    int            `json:"nodes"`
 	Price    float64        `json:"pricePerHour"`
@@ -192,6 +221,9 @@ func (c costs) write(to io.Writer) error {
 		count = "PODS"
 	}
 	unit := cmp.Or(c.Currency, "PRICE")
+	if c.At != "" {
+		fmt.Fprintf(w, "at %s, by decision %d\n\n", c.At, c.Decision)
+	}
 	fmt.Fprintf(w, "%s\t%s\t%s/HOUR\t%s/MONTH\tSHARE\n", strings.ToUpper(string(c.By)), count, unit, unit)
 	for _, line := range c.Lines {
 		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.2f\t%.1f%%\n", line.Name, line.Count, line.Price, line.Price*view.HoursPerMonth, 100*line.Share)

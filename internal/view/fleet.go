@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"tenon/core/model"
 	"tenon/core/order"
@@ -35,9 +34,7 @@ func (s *State) picture() *Fleet {
 	for _, name := range order.Keys(s.nodes) {
 		f.Nodes = append(f.Nodes, s.build(name, s.nodes[name], claimed[name]))
 	}
-	slices.SortFunc(f.Nodes, func(a, b *Node) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Claim, b.Claim))
-	})
+	slices.SortFunc(f.Nodes, compareNodes)
 	f.Total = Sum(f.Nodes)
 	f.Pools = s.grouped(f.Nodes)
 	f.Currency = s.pricedIn(f.Nodes)
@@ -70,15 +67,8 @@ func (s *State) build(key string, node, claim *Node) *Node {
 			n.Pods = append(n.Pods, &own)
 		}
 	}
-	slices.SortFunc(n.Pods, comparePods)
-	for _, p := range n.Pods {
-		n.Requested = n.Requested.Add(p.Requests)
-		if p.Daemon {
-			n.Daemons = n.Daemons.Add(p.Requests)
-		}
-	}
 	n.Price, n.Source = s.book.price(n)
-	n.share()
+	n.sum()
 	s.built[key] = n
 	return n
 }
@@ -131,31 +121,14 @@ func Sum(nodes []*Node) Total {
 // grouped returns all pools, including those without nodes, and groups that are known only from their
 // nodes.
 func (s *State) grouped(nodes []*Node) []*Pool {
-	groups := map[string]*Pool{}
-	for _, known := range []map[string]*Pool{s.pools, s.groups} {
-		for _, name := range order.Keys(known) {
-			own := *known[name]
-			groups[own.Name+"\x00"+own.Kind] = &own
-		}
+	known := make(map[string]*Pool, len(s.pools)+len(s.groups))
+	for name, p := range s.pools {
+		known["NodePool/"+name] = p
 	}
-	for _, n := range nodes {
-		key := n.Pool + "\x00" + n.PoolKind
-		if groups[key] == nil {
-			groups[key] = &Pool{Name: n.Pool, Kind: n.PoolKind}
-		}
-		groups[key].Nodes = append(groups[key].Nodes, n)
-		groups[key].Total.add(n)
+	for name, p := range s.groups {
+		known["NodeGroup/"+name] = p
 	}
-	out := make([]*Pool, 0, len(groups))
-	for _, key := range order.Keys(groups) {
-		if groups[key].Name != "" {
-			out = append(out, groups[key])
-		}
-	}
-	if rest := groups["\x00"]; rest != nil {
-		out = append(out, rest)
-	}
-	return out
+	return groupedIn(known, nodes)
 }
 
 func (s *State) pending() []*Pod {
