@@ -209,7 +209,8 @@ func replayCommand(w Env) *cobra.Command {
 		Short: "Make decisions of the journal again, and say whether they are the same",
 		Long: `Make decisions of the journal again, from the snapshots that they were made from, and say whether the
 plans are the same to the byte. A number is that of a decision in the journal; a file is what
-tenon journal -o json wrote, and all of its decisions are made again.
+tenon journal -o json wrote, or the folder of a journal, and all of its decisions are made again; the last line
+says how many are the same, how many are not, and how many have no snapshot any more.
 
 --save-snapshot writes the snapshot of one decision: tenon plan --snapshot reads it, with any other
 settings.
@@ -221,7 +222,7 @@ decision's own, so that a change is seen beside what was really decided.
 Exit status: 0 when every plan is the same; 2 when some is another, or has no snapshot any more; of a change 0
 when every pod has a place with it, 2 when some has none; 1 when the journal could not be read.`,
 		Example: `  tenon replay 4711
-  tenon replay last-night.jsonl -o json
+  tenon replay last-night.jsonl --summary
   tenon replay 4711 --with pool.yaml
   tenon replay 4711 --save-snapshot s.json.gz && tenon plan --snapshot s.json.gz --preference-policy Ignore`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -237,6 +238,8 @@ when every pod has a place with it, 2 when some has none; 1 when the journal cou
 	flags.StringVarP(&o.output, "output", "o", "text", "format: text or json")
 	var save string
 	flags.StringVar(&save, "save-snapshot", "", "write the snapshot of the decision to this file; compressed if it ends in .gz")
+	var brief bool
+	flags.BoolVar(&brief, "summary", false, "list only the decisions that are not the same, and their numbers in sum")
 	var tried planning.WhatIf
 	whatIfFlags(flags, &tried)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -249,15 +252,16 @@ when every pod has a place with it, 2 when some has none; 1 when the journal cou
 			}
 			return o.whatIf(cmd.Context(), w, args[0], tried)
 		}
-		same := true
+		r := replayer{ctx: cmd.Context(), env: w, json: o.output == "json", save: save, brief: brief}
 		for _, arg := range args {
-			r := replayer{ctx: cmd.Context(), env: w, json: o.output == "json", save: save}
 			if err := r.replay(arg, o.from); err != nil {
 				return err
 			}
-			same = same && r.other == 0
 		}
-		if !same {
+		if err := r.finish(); err != nil {
+			return err
+		}
+		if r.sum.Same < r.sum.all() {
 			return ErrIncomplete
 		}
 		return nil

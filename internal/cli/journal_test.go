@@ -87,6 +87,9 @@ func TestJournalAndReplay(t *testing.T) {
 		"another object":                {[]string{"journal", "--from", folder, "--about", "no/such"}, 0, ""},
 		"a time to come":                {[]string{"journal", "--from", folder, "--since", "2199-01-01T00:00:00Z"}, 0, ""},
 		"all of a file":                 {[]string{"replay", file}, 0, "the same plan, byte for byte"},
+		"a file in sum":                 {[]string{"replay", file, "--summary"}, 0, "4 decisions: 4 the same, 0 with another plan, 0 without a snapshot\n"},
+		"a folder in sum, as JSON":      {[]string{"replay", folder, "--summary", "-o", "json"}, 0, `{"sum":{"same":4,"another":0,"withoutSnapshot":0}}`},
+		"numbers and what is left":      {[]string{"replay", "2", "3", "--from", folder}, 0, "2 decisions: 2 the same"},
 		"one of a folder":               {[]string{"replay", "2", "--from", folder, "--save-snapshot", saved}, 0, "decision 2 of provisioner"},
 		"what if a pod more":            {[]string{"replay", "2", "--from", folder, "--with", more}, 2, "What if: with"},
 		"a change on many decisions":    {[]string{"replay", file, "--with", more}, 1, "name one by its number"},
@@ -104,6 +107,17 @@ func TestJournalAndReplay(t *testing.T) {
 	}
 	if _, err := os.Stat(saved); err != nil {
 		t.Error(err)
+	}
+	// A decision whose snapshot is gone, and one whose recorded plan is not the one that is made again.
+	_, decision, _ := strings.Cut(lines, `"plan":"`)
+	digest, _, _ := strings.Cut(decision, `"`)
+	damaged := strings.Replace(lines, digest, strings.Repeat("0", len(digest)), 1) + `{"seq":99,"decision":{"at":"2026-11-01T00:00:00Z","by":"disruption","woke":"a test"}}` + "\n"
+	if err := os.WriteFile(file, []byte(damaged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, text, _ = run("replay", file, "--summary")
+	if status != 2 || !strings.HasSuffix(text, "5 decisions: 3 the same, 1 with another plan, 1 without a snapshot\n") || strings.Count(text, "\n") != 3 {
+		t.Errorf("status %d:\n%s", status, text)
 	}
 }
 

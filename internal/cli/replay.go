@@ -14,11 +14,51 @@ import (
 
 // replayer makes decisions again.
 type replayer struct {
-	ctx   context.Context
-	env   Env
-	json  bool
-	save  string // where the snapshot is written; empty is nowhere
-	other int    // how many are not the same
+	ctx  context.Context
+	env  Env
+	json bool
+	save string // where the snapshot is written; empty is nowhere
+	// brief leaves out the decisions that are the same, except from the sum.
+	brief bool
+	sum   replaySum
+}
+
+// replaySum counts what came of making decisions again.
+type replaySum struct {
+	Same    int `json:"same"`
+	Another int `json:"another"`
+	// Without counts those whose snapshot is not kept, or is cut off.
+	Without int `json:"withoutSnapshot"`
+}
+
+func (s replaySum) all() int { return s.Same + s.Another + s.Without }
+
+func (s *replaySum) add(r replayed) {
+	switch {
+	case r.Same:
+		s.Same++
+	case r.Why != "":
+		s.Without++
+	default:
+		s.Another++
+	}
+}
+
+// String is the sum in words.
+func (s replaySum) String() string {
+	return fmt.Sprintf("%d decisions: %d the same, %d with another plan, %d without a snapshot", s.all(), s.Same, s.Another, s.Without)
+}
+
+// finish writes the sum of several decisions.
+func (r *replayer) finish() error {
+	if r.sum.all() < 2 && !r.brief {
+		return nil
+	}
+	if r.json {
+		return encoded(r.env.Out, map[string]replaySum{"sum": r.sum})
+	}
+	_, err := fmt.Fprintln(r.env.Out, r.sum)
+	return err
 }
 
 // replay repeats the decisions that an argument names: a number in the journal, or all of a file.
@@ -114,8 +154,9 @@ func (r *replayer) one(source journal.Source, e *journal.Entry) error {
 		}
 		_, out.Same = journal.Replay(e, s)
 	}
-	if !out.Same {
-		r.other++
+	r.sum.add(out)
+	if r.brief && out.Same {
+		return nil
 	}
 	if r.json {
 		return encoded(r.env.Out, out)
