@@ -140,9 +140,10 @@ func (p *packer) appraise(list []candidate, room []int64, price float64) [maxDim
 // that need that resource to the end.
 func (p *packer) fairPrices(list []candidate, room []int64, price float64) [maxDims]float64 {
 	var demand, out [maxDims]float64
+	room = room[:min(len(room), maxDims)]
 	for i := range list {
 		left := float64(p.kinds[list[i].kind].left)
-		for d, want := range list[i].need {
+		for d, want := range list[i].need[:len(room)] {
 			demand[d] += float64(float64(want) * left)
 		}
 	}

@@ -172,6 +172,26 @@ func TestManySizes(t *testing.T) {
 	}
 }
 
+// Pods that ask for more resources than the choice of pods weighs have places, each on a node with enough of
+// all of them, and so have the pods beside them.
+func TestManyResources(t *testing.T) {
+	t.Parallel()
+	c := selling(4, 8)
+	var devices []model.Amount
+	for i := range 2 * maxDims {
+		devices = append(devices, model.Amount{Name: fmt.Sprintf("example.com/device-%02d", i), Value: 1})
+	}
+	for i := range c.Catalogs[0].Types {
+		c.Catalogs[0].Types[i].Capacity = c.Catalogs[0].Types[i].Capacity.Add(model.NewResources(devices...))
+	}
+	c.pods(10, 500, 512).pods(3, 500, 512, func(t *snapshot.Template) { t.Requests = t.Requests.Add(model.NewResources(devices...)) })
+	for _, style := range []Style{Guided, Greedy} {
+		if plan, left := c.packed(style, effort); left > 0 || len(plan.New) < 3 {
+			t.Errorf("style %d: %d pods have no place, %d nodes; a node has devices for one pod", style, left, len(plan.New))
+		}
+	}
+}
+
 // The same problem has the same answer.
 func TestPackingsAreTheSameAgain(t *testing.T) {
 	t.Parallel()
