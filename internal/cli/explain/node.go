@@ -59,6 +59,11 @@ func (e *explainer) aboutNode(n *snapshot.Node) {
 			e.a.say("takes", "%s their place here", plural(len(x.Pods), "more pod has", "more pods have"))
 		}
 	}
+	cause := reason.Cause{}
+	if at := slices.IndexFunc(e.p.Plan.Prospects, func(o plan.Prospect) bool { return o.Node == n.Name }); at >= 0 {
+		cause = e.p.Plan.Prospects[at].Cause
+	}
+	e.holds(n, &cause)
 }
 
 // prospect says what the plan does with a node.
