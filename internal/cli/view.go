@@ -60,6 +60,11 @@ With --classic it looks like eks-node-viewer, and reads ~/.eks-node-viewer. The 
 
 With --journal the controller's newest decisions are shown too. Its address is that of its metrics port,
 which it opens to its own machine alone: kubectl -n kube-system port-forward deployment/tenon 8080
+The keys [ and ] then lead through the past, decision by decision.
+
+d describes the object under the cursor, w says what a plan does with it and all that holds it, and x what
+would change if it went or had another number of replicas. The plan is made on this machine, from the
+newest snapshot of the journal or, without --journal, from the cluster.
 
 When the output is no terminal, or with --once, one picture is printed.`,
 		Example: `  tenon view
@@ -170,6 +175,7 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 	if on := screen.Of(w.Out, w.LookupEnv); f.once || !on.Terminal {
 		return printOnce(w, options, following.Watch, on)
 	}
+	options.Consult = consult(ctx, w, config, following.Watch, f.journal)
 	return interact(ctx, w, options, following.Watch, f.journal)
 }
 

@@ -28,7 +28,7 @@ func (m *Model) decisionRows() []row {
 			case "NUMBER":
 				return fmt.Sprint(e.ID)
 			case "AGE":
-				return view.Age(e.At, m.now())
+				return view.Age(e.At, m.options.Clock())
 			case "WOKEN BY":
 				return e.Woke
 			}
@@ -64,13 +64,16 @@ func (m *Model) whatWasDecided() []string {
 // tickerHeight is the least height of a screen that has room for the newest decision on every page.
 const tickerHeight = 20
 
-// ticker draws the journal's newest decision.
+// ticker draws the journal's newest decision, or the past one that is shown.
 func (m *Model) ticker() []string {
+	if m.past != nil {
+		return []string{clip(m.pastLine(), m.width)}
+	}
 	if m.decisions == nil || len(m.decisions.Entries) == 0 || m.tab == decisionsTab || m.height < tickerHeight {
 		return nil
 	}
 	e := &m.decisions.Entries[0]
-	return []string{clip(m.options.Style.faint(fmt.Sprintf("decision %d, %s ago  ", e.ID, view.Age(e.At, m.now())))+e.Head(), m.width)}
+	return []string{clip(m.options.Style.faint(fmt.Sprintf("decision %d, %s ago  ", e.ID, view.Age(e.At, m.options.Clock())))+e.Head(), m.width)}
 }
 
 func (m *Model) noDecisions() string {

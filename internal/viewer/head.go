@@ -14,8 +14,12 @@ const tabLine = 2
 // head draws the lines at the top of every page: the fleet in sum, and the pages.
 func (m *Model) head() []string {
 	t, s := m.fleet.Total, m.options.Style
+	title := s.bold(m.options.Title)
+	if m.past != nil && m.past.there {
+		title += s.medium(" at " + m.past.entry.At.Format("2006-01-02 15:04:05"))
+	}
 	parts := []string{
-		s.bold(m.options.Title),
+		title,
 		fmt.Sprintf("%s, %d ready", count(t.Nodes, "node"), t.Ready),
 		fmt.Sprintf("%s, %d pending", count(t.Pods+len(m.fleet.Pending), "pod"), len(m.fleet.Pending)),
 	}
@@ -84,6 +88,10 @@ func (m *Model) foot() string {
 	switch {
 	case m.prompt.what != "":
 		return clip(s.bold(m.prompt.what+": ")+m.prompt.text+"_", m.width)
+	case m.paper != nil:
+		return clip(s.faint("esc back  up/down scroll  q quit"), m.width)
+	case m.past != nil:
+		return clip(s.faint("[ earlier  ] later  esc now  enter open  / filter  w why  x what if  q quit"), m.width)
 	case len(m.problems) > 0:
 		return clip(s.bad(strings.Join(m.problems, "; ")), m.width)
 	case m.tab == decisionsTab && m.decisions != nil && m.decisions.Problem != "":
@@ -93,7 +101,7 @@ func (m *Model) foot() string {
 	case m.detail != "":
 		return clip(s.faint("esc back  up/down pods  ? keys  q quit"), m.width)
 	}
-	return clip(s.faint("enter open  / filter  f find  s sort  S reverse  g group  tab pages  ? keys  q quit"), m.width)
+	return clip(s.faint("enter open  / filter  s sort  g group  d describe  w why  x what if  ? keys  q quit"), m.width)
 }
 
 func count(n int, what string) string {

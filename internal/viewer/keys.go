@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,6 +23,9 @@ func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 	if m.help {
 		m.help = false
 		return k.String() == "q"
+	}
+	if m.paper != nil {
+		return m.paperKey(k.String())
 	}
 	if m.moved(k.String()) {
 		return false
@@ -55,6 +59,16 @@ func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 		m.by = (m.by + 1) % grouping(len(groupingNames))
 	case "c":
 		m.prompt = prompt{what: "columns", text: strings.Join(m.chosen, ",")}
+	case "d":
+		m.describe()
+	case "w":
+		m.why()
+	case "x":
+		m.beginWhatIf()
+	case "[":
+		m.travel(1)
+	case "]":
+		m.travel(-1)
 	case "?":
 		m.help = true
 	}
@@ -92,6 +106,9 @@ func (m *Model) typed(k tea.KeyPressMsg) {
 			m.current().find(m.prompt.text)
 		case "columns":
 			m.chosen = strings.FieldsFunc(m.prompt.text, func(r rune) bool { return r == ',' })
+		case whatIfPrompt:
+			m.tryChange(m.prompt.text)
+			m.prompt = prompt{}
 		}
 		m.prompt.what = ""
 		return
@@ -112,7 +129,7 @@ func (m *Model) typed(k tea.KeyPressMsg) {
 	}
 }
 
-func (m *Model) show(t tab) { m.tab, m.detail = t, "" }
+func (m *Model) show(t tab) { m.tab, m.detail, m.paper = t, "", nil }
 
 func (m *Model) back() {
 	switch {
@@ -120,6 +137,8 @@ func (m *Model) back() {
 		m.detail = ""
 	case m.filter != "":
 		m.filter = ""
+	case m.past != nil:
+		m.present()
 	}
 }
 
@@ -137,6 +156,15 @@ func (m *Model) enter() {
 	case m.tab == poolsTab:
 		m.show(nodesTab)
 		m.filter = r.cell("NAME")
+	case m.tab == pendingTab || m.tab == eventsTab:
+		m.describe()
+	case m.tab == decisionsTab && m.options.Consult.Past != nil:
+		for i := range m.decisions.Entries {
+			if e := m.decisions.Entries[i]; fmt.Sprint(e.ID) == r.id {
+				m.show(nodesTab)
+				m.arrive(e)
+			}
+		}
 	}
 }
 
@@ -156,6 +184,15 @@ func (m *Model) nextSort() {
 }
 
 func (m *Model) wheel(button tea.MouseButton) {
+	if p := m.paper; p != nil {
+		switch button {
+		case tea.MouseWheelDown:
+			p.top += 3
+		case tea.MouseWheelUp:
+			p.top -= 3
+		}
+		return
+	}
 	switch button {
 	case tea.MouseWheelDown:
 		m.current().move(3)
@@ -167,6 +204,9 @@ func (m *Model) wheel(button tea.MouseButton) {
 // click chooses a tab, a column to sort by, or a row; a click on the chosen row opens it.
 func (m *Model) click(x, y int) {
 	if m.options.Classic || m.help {
+		return
+	}
+	if m.paper != nil && y != tabLine {
 		return
 	}
 	if y == tabLine {
@@ -205,12 +245,15 @@ func (m *Model) helpText() string {
 		"  tenon view", "",
 		"  up down, j k        one row                pgup pgdown, ctrl+u ctrl+d  one page",
 		"  home end            first and last         1 to 5, tab, left right     pages",
-		"  enter               open a node, fold a group, nodes of a pool",
+		"  enter               open a node, fold a group, nodes of a pool, a decision's past",
 		"  space               fold a group           esc                         back, no filter",
+		"  d                   describe: all that is known of the object under the cursor",
+		"  w                   why: what a plan does with it, and all that holds it",
+		"  x                   what if it goes, or has other replicas: a line to edit",
+		"  [ ]                 time: the decision before, and after; esc leads to now",
 		"  /                   filter: words, or label=value; all of them have to match",
-		"  f                   find a text            n                           find it again",
-		"  s                   sort by the next column",
-		"  S                   turn the order around",
+		"  f  n                find a text, find it again",
+		"  s  S                sort by the next column, turn the order around",
 		"  g                   nodes by pool, zone, type or capacity type, or in one list",
 		"  c                   columns of nodes: names with commas; none is all",
 		"  mouse               wheel scrolls, clicks choose and open, titles sort",

@@ -32,8 +32,10 @@ type Options struct {
 	Where func(*view.Node) bool
 	// NoPrices hides prices.
 	NoPrices bool
-	Style    Style
-	Clock    func() time.Time
+	// Consult answers questions.
+	Consult Consult
+	Style   Style
+	Clock   func() time.Time
 }
 
 // Fleet is the message that brings a new picture.
@@ -67,7 +69,9 @@ var tabNames = []string{"Nodes", "Pools", "Pending", "Events", "Decisions"}
 // Model is the viewer's state.
 type Model struct {
 	options       Options
-	fleet         *view.Fleet
+	fleet         *view.Fleet // the picture that is shown
+	live          *view.Fleet // the newest picture
+	past          *past       // nil for the present
 	problems      []string
 	decisions     *Decisions // nil without a journal
 	width, height int
@@ -86,6 +90,10 @@ type Model struct {
 	closed map[string]bool // groups whose nodes are not listed
 	help   bool
 	page   int // of the classic form
+
+	paper     *paper // nil if none is open
+	questions int
+	next      tea.Cmd // what has to be done after this message
 }
 
 // prompt is a line that is being typed: what to filter by, to find, or which columns to show.
@@ -102,7 +110,7 @@ func New(o Options) *Model {
 			o.Resources = []string{"cpu", "memory"}
 		}
 	}
-	m := &Model{options: o, width: 80, height: 24, closed: map[string]bool{}, chosen: o.Columns, fleet: &view.Fleet{}}
+	m := &Model{options: o, width: 80, height: 24, closed: map[string]bool{}, chosen: o.Columns, fleet: &view.Fleet{}, live: &view.Fleet{}}
 	m.tables[nodesTab].sort, m.tables[nodesTab].down = startingSort(o)
 	m.tables[poolsTab].sort = "NAME"
 	m.rebuild()
@@ -118,13 +126,17 @@ func (m *Model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = message.Width, message.Height
 	case Fleet:
-		m.fleet, m.problems = message.Fleet, message.Problems
-		if m.options.Where != nil {
-			m.fleet = m.fleet.Where(m.options.Where)
+		m.live, m.problems = message.Fleet, message.Problems
+		if m.past != nil {
+			return m, nil
 		}
-		m.short = distinct(m.fleet.Nodes)
+		m.look(m.live)
 	case Decisions:
 		m.decisions = &message
+	case Answer:
+		m.answered(message)
+	case Travelled:
+		m.travelled(message)
 	case tea.KeyPressMsg:
 		if m.key(message) {
 			return m, tea.Quit
@@ -137,7 +149,9 @@ func (m *Model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	m.rebuild()
-	return m, nil
+	next := m.next
+	m.next = nil
+	return m, next
 }
 
 // View implements tea.Model.
@@ -164,9 +178,12 @@ func (m *Model) Text() string {
 	ticker := m.ticker()
 	room := m.height - len(lines) - len(ticker) - 1
 	var body []string
-	if m.detail != "" {
+	switch {
+	case m.paper != nil:
+		body = m.paperLines(room)
+	case m.detail != "":
 		body = m.detailLines(room)
-	} else {
+	default:
 		body = m.tabLines(room)
 	}
 	for len(body) < room {
@@ -208,7 +225,13 @@ func (m *Model) current() *table {
 	return &m.tables[m.tab]
 }
 
-func (m *Model) now() time.Time { return m.options.Clock() }
+// now is the time of the picture that is shown.
+func (m *Model) now() time.Time {
+	if m.past != nil {
+		return m.past.entry.At
+	}
+	return m.options.Clock()
+}
 
 // matches reports whether all words of the filter are found; KEY=VALUE matches a label.
 func (m *Model) matches(labels map[string]string, texts ...string) bool {

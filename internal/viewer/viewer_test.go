@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -135,9 +136,79 @@ func shown(o Options, width, height int, keys ...string) *Model {
 	m.Update(decided())
 	m.Text() // the first drawing determines how many rows have room
 	for _, key := range keys {
-		m.Update(press(key))
+		// An answer comes at once.
+		if _, next := m.Update(press(key)); next != nil {
+			m.Update(next())
+		}
+		m.Text()
 	}
 	return m
+}
+
+// consulted are options with which every question is answered, except about decision 4712, whose snapshot is gone.
+func consulted() Options {
+	o := options()
+	o.Consult = Consult{
+		Describe: func(kind, name string) (view.Details, bool) {
+			d := view.Details{Kind: kind, Name: name, Sections: []view.Section{{Title: "Claim", Facts: []view.Fact{{Name: "expires after", Value: "720h"}, {Name: "image", Value: "ami-1"}}}},
+				Conditions: []view.Condition{{Of: "NodeClaim", Type: "Disruptable", Status: "False", Reason: "Blocked", Message: "a pod forbids it", Since: noon.Add(-time.Minute)}, {Of: "Node", Type: "DiskPressure", Status: "True", Attention: true}}}
+			if kind == "NodePool" {
+				d.Budgets = &view.Budgets{Nodes: 3, Allowed: []view.Allowance{{Reason: "Empty", Nodes: 1}}, Lines: []view.Budget{{Nodes: "0", Reasons: []string{"Drifted"}, Schedule: "0 9 * * 1-5", Duration: "8h"}}}
+			}
+			return d, true
+		},
+		Explain: func(kind, name string, decision int64) (string, error) {
+			return fmt.Sprintf("%s %s: Blocked\n  holds: pod shop/db-0: its annotation do-not-disrupt\n  holds: PodDisruptionBudget shop/db lets none of its pods go now: db-0, and this sentence goes on beyond the edge of the screen (%d)\n", kind, name, decision), nil
+		},
+		WhatIf: func(change string, _ int64) (string, error) {
+			if change == "?" {
+				return "", errors.New("? is no change")
+			}
+			return "What if: " + change + "\n\nNodes  3  2  -1\n", nil
+		},
+		Past: func(decision int64) (*view.Fleet, error) {
+			if decision == 4712 {
+				return nil, errors.New("decision 4712: its snapshot is not kept any more")
+			}
+			return sample().Where(func(n *view.Node) bool { return n.Pool == "spot" }), nil
+		},
+	}
+	return o
+}
+
+// TestAnswersComeLate checks that an answer is shown only while its question is open, and a past moment only while it is asked for.
+func TestAnswersComeLate(t *testing.T) {
+	t.Parallel()
+	m := shown(consulted(), 80, 24, "down")
+	_, first := m.Update(press("w"))
+	m.Update(press("esc"))
+	if m.Update(first()); m.paper != nil {
+		t.Errorf("the answer to a question that was left opens %+v", m.paper)
+	}
+	m.Update(press("w"))
+	if m.Update(first()); m.paper.text != "Working it out …" {
+		t.Errorf("the answer to the question before is shown: %s", m.paper.text)
+	}
+	m.Update(press("esc"))
+	m.Update(press("["))
+	_, older := m.Update(press("["))
+	m.Update(press("esc"))
+	if m.Update(older()); m.past != nil || m.fleet.Total.Nodes != sample().Total.Nodes {
+		t.Errorf("a past moment that was left is shown: %+v", m.past)
+	}
+}
+
+// TestThePastStays checks that news of the cluster do not replace the past moment that is shown, and are shown after it.
+func TestThePastStays(t *testing.T) {
+	t.Parallel()
+	m := shown(consulted(), 80, 24, "[", "[")
+	m.Update(Fleet{Fleet: sample().Where(func(n *view.Node) bool { return n.Pool == "default" })})
+	if m.past == nil || m.fleet.Total.Nodes != 3 || m.now() != noon.Add(-2*time.Minute) {
+		t.Errorf("the past became %+v of %d nodes", m.past, m.fleet.Total.Nodes)
+	}
+	if m.Update(press("esc")); m.past != nil || m.fleet.Total.Nodes != 2 || m.now() != noon {
+		t.Errorf("after the past %d nodes are shown", m.fleet.Total.Nodes)
+	}
 }
 
 // decided is a journal's tail.
@@ -197,6 +268,22 @@ func TestRenderings(t *testing.T) {
 		"events-100":      {options(), 100, 24, []string{"4"}},
 		"decisions-80":    {options(), 80, 24, []string{"5"}},
 		"decisions-140":   {options(), 140, 30, []string{"5", "down"}},
+		"describe-node":   {consulted(), 80, 24, []string{"down", "d"}},
+		"describe-end":    {consulted(), 80, 24, []string{"down", "d", "end"}},
+		"describe-pod":    {consulted(), 80, 24, []string{"3", "d"}},
+		"describe-pool":   {consulted(), 80, 24, []string{"2", "down", "d"}},
+		"describe-event":  {consulted(), 80, 24, []string{"4", "enter"}},
+		"describe-choice": {consulted(), 120, 24, []string{"5", "down", "d"}},
+		"why-node":        {consulted(), 80, 24, []string{"down", "w"}},
+		"why-nothing":     {consulted(), 80, 24, []string{"w"}},
+		"whatif-prompt":   {consulted(), 80, 24, []string{"down", "x"}},
+		"whatif-replicas": {consulted(), 80, 24, []string{"3", "x"}},
+		"whatif-answer":   {consulted(), 80, 24, []string{"down", "x", "enter"}},
+		"whatif-wrong":    {consulted(), 80, 24, []string{"x", "?", "enter"}},
+		"past":            {consulted(), 120, 24, []string{"[", "["}},
+		"past-by-choice":  {consulted(), 80, 24, []string{"5", "down", "enter"}},
+		"past-missing":    {consulted(), 80, 24, []string{"["}},
+		"past-now-again":  {consulted(), 80, 24, []string{"[", "[", "]", "]"}},
 		"help":            {options(), 80, 24, []string{"?"}},
 		"classic-160":     {classic, 160, 24, nil},
 		"classic-80-next": {classic, 80, 14, []string{"right"}},

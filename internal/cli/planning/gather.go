@@ -181,19 +181,23 @@ func (j *job) noteSkipped(skipped map[string]int) {
 
 // fromCluster lists the objects of the kubeconfig's cluster.
 func (j *job) fromCluster(ctx context.Context) (*ingest.Objects, error) {
-	connection, err := manager.Connect(j.Settings, version.Get())
-	if err != nil {
-		return nil, fmt.Errorf("%w; or plan from files with -f", err)
+	config := j.Config
+	if config == nil {
+		connection, err := manager.Connect(j.Settings, version.Get())
+		if err != nil {
+			return nil, fmt.Errorf("%w; or plan from files with -f", err)
+		}
+		config = connection.Config
 	}
-	j.report.Set("reading "+connection.Config.Host, "")
-	j.readPublication(ctx, connection.Config)
-	return listing.Read(ctx, connection.Config, listing.Options{
+	j.report.Set("reading "+config.Host, "")
+	j.readPublication(ctx, config)
+	return listing.Read(ctx, config, listing.Options{
 		Overlays: j.Settings.FeatureGates.NodeOverlay,
 		Buffers:  j.Settings.FeatureGates.CapacityBuffer,
 		Owners:   !j.Settings.SchedulerConfig.Empty(),
 		Note:     func(text string) { j.note("%s", text) },
 		Progress: func(kind string, objects int) {
-			j.report.Set("reading "+connection.Config.Host, fmt.Sprintf("%d objects, now %s", objects, kind))
+			j.report.Set("reading "+config.Host, fmt.Sprintf("%d objects, now %s", objects, kind))
 		},
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"io"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"tenon/core/decide"
 	"tenon/core/disrupt"
 	"tenon/core/model"
@@ -31,6 +33,8 @@ import (
 type Options struct {
 	// Files to read; without any, the cluster of the kubeconfig is read.
 	Files []string
+	// Config is the connection to a cluster that is read in place of the one of the settings.
+	Config *rest.Config
 	// Snapshot is read in place of files or a cluster. SaveSnapshot is written.
 	Snapshot, SaveSnapshot string
 	// Catalog is a file of offers in place of what is built in of the Region.
@@ -91,6 +95,17 @@ func Run(ctx context.Context, o Options, w Env) (complete bool, err error) {
 	}
 	j.tellNotes()
 	return len(planned.Plan.Unplaced) == 0, j.write(planned)
+}
+
+// Gather makes the snapshot that a plan would be made from, and returns the currency of its prices.
+func Gather(ctx context.Context, o Options, w Env) (*snapshot.Snapshot, string, error) {
+	j := &job{Options: o, Env: w, report: progress.Start(w.Progress, false)}
+	defer j.report.Stop()
+	s, err := j.gather(ctx)
+	if err == nil {
+		j.tellNotes()
+	}
+	return s, j.currency, err
 }
 
 // The output formats.
