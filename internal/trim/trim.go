@@ -134,13 +134,20 @@ func trimContainers(list []corev1.Container) {
 	}
 }
 
-// volumes keeps those that have to do with where a pod can run.
+// volumes keeps those that have to do with where a pod can run, and says of those that are lost with the node what they are.
 func volumes(list []corev1.Volume) []corev1.Volume {
 	var kept []corev1.Volume
 	for _, v := range list {
-		if v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
-			kept = append(kept, v)
+		switch {
+		case v.PersistentVolumeClaim != nil || v.Ephemeral != nil:
+		case v.HostPath != nil:
+			v.VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}
+		case v.EmptyDir != nil:
+			v.VolumeSource = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: v.EmptyDir.Medium}}
+		default:
+			continue
 		}
+		kept = append(kept, v)
 	}
 	return kept
 }
