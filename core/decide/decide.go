@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"tenon/core/disrupt"
+	"tenon/core/expand"
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/provision"
@@ -76,6 +77,16 @@ func Decide(s *snapshot.Snapshot, b Budget) Decision {
 	d.Plan.Renumber(sorted.Given)
 	d.Plan.Held = held
 	return d
+}
+
+// Question is what a server of the expander grpc has to be asked about the snapshot before it is decided about; nil if nothing is
+// open. Each answer, put into the snapshot, may open the next question.
+func Question(s *snapshot.Snapshot, b Budget) *expand.Question {
+	if !slices.Contains(s.Settings.Expanders, expand.GRPC) {
+		return nil
+	}
+	s = wait.Without(s, wait.Pods(s))
+	return provision.Question(snapshot.Sort(s, b.Memory.Types()), provision.Options{Effort: b.Steps, Memory: b.Memory})
 }
 
 // decide is Decide for a snapshot that is in order.

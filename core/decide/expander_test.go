@@ -1,14 +1,18 @@
 package decide_test
 
 import (
-	"cmp"
+	stdcmp "cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tenon/core/catalog"
 	"tenon/core/check"
 	"tenon/core/decide"
+	"tenon/core/expand"
 	"tenon/core/model"
 	"tenon/core/order"
 	"tenon/core/plan"
@@ -112,6 +116,49 @@ func TestExpandersChooseGroups(t *testing.T) {
 	}
 }
 
+// A server of the expander grpc is asked once for each choice among several groups, with the pods that the choice would help; its answers
+// decide which groups grow, and nothing is open after them.
+func TestServersChooseGroups(t *testing.T) {
+	t.Parallel()
+	small, large, dear := member{name: "small", cpu: 2, price: 10, ceiling: 9}, member{name: "large", cpu: 7, price: 90, ceiling: 1}, member{name: "dear", cpu: 3, price: 200, ceiling: 9}
+	for name, tc := range map[string]struct {
+		chain string
+		keeps []string // by the server, if it is asked about them
+		want  string
+		asked []string
+	}{
+		"one":               {"grpc", []string{"dear"}, "3 dear", []string{"dear 3 pod-0 pod-1 pod-2; large 1 pod-0 pod-1; small 1 pod-2"}},
+		"one, and the rest": {"grpc", []string{"large", "small"}, "1 large 1 small", []string{"dear 3 pod-0 pod-1 pod-2; large 1 pod-0 pod-1; small 1 pod-2", "dear 1 pod-2; small 1 pod-2"}},
+		"no group of ours":  {"grpc,most-pods", []string{"other"}, "3 dear", []string{"dear 3 pod-0 pod-1 pod-2; large 1 pod-0 pod-1; small 1 pod-2"}},
+		"one is left":       {"most-pods,grpc", []string{"small"}, "3 dear", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := among(tc.chain, []member{small, large, dear}, 3, 3, 2)
+			var asked []string
+			for q := decide.Question(s, decide.Budget{}); q != nil; q = decide.Question(s, decide.Budget{}) {
+				answer := expand.Answer{Question: q.Key()}
+				var options []string
+				for _, o := range q.Options {
+					options = append(options, fmt.Sprint(o.Group, " ", o.Nodes, " ", strings.ReplaceAll(strings.Join(o.Helped, " "), "default/", "")))
+					if len(answer.Groups) == 0 && slices.Contains(tc.keeps, o.Group) {
+						answer.Groups = append(answer.Groups, o.Group)
+					}
+				}
+				asked = append(asked, strings.Join(options, "; "))
+				s.Answers = append(s.Answers, answer)
+			}
+			if diff := cmp.Diff(tc.asked, asked); diff != "" {
+				t.Errorf("questions (-want +got):\n%s", diff)
+			}
+			p := decide.Decide(s, decide.Budget{}).Plan
+			if got := grown(p.Claims); got != tc.want {
+				t.Errorf("%s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 // New nodes are handed out among groups that are alike, the smallest first, where their pods may be as well, and as far as
 // ceilings allow.
 func TestLikeGroupsAreBalanced(t *testing.T) {
@@ -208,7 +255,7 @@ func grown(claims []plan.Claim) string {
 	count := map[string]int{}
 	for i := range claims {
 		name, _ := snapshot.NodeGroup(claims[i].Pool)
-		count[cmp.Or(name, claims[i].Pool)]++
+		count[stdcmp.Or(name, claims[i].Pool)]++
 	}
 	var out []string
 	for _, name := range order.Keys(count) {

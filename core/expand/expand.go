@@ -19,9 +19,11 @@ import (
 type Option struct {
 	Group string
 	Nodes int64
-	// Pods is how many pods it helps, and Requests the sum of their requests.
+	// Pods is how many pods it helps, and Requests the sum of their requests. Helped are their keys, NAMESPACE/NAME, if the
+	// chain has the expander grpc.
 	Pods     int
 	Requests model.Resources
+	Helped   []string
 	// Capacity and Price are those of one node.
 	Capacity model.Resources
 	Price    model.Money
@@ -37,10 +39,11 @@ const (
 	LeastWaste = "least-waste"
 	Price      = "price"
 	Priority   = "priority"
+	GRPC       = "grpc"
 )
 
 // names are the expanders that a chain may have.
-var names = []string{LeastNodes, LeastWaste, MostPods, Price, Priority, Random}
+var names = []string{GRPC, LeastNodes, LeastWaste, MostPods, Price, Priority, Random}
 
 // Parse reads a chain, separated by commas. An empty text means least-waste.
 func Parse(text string) ([]string, error) {
@@ -72,20 +75,38 @@ func ByPrice(chain []string) bool {
 // ByPriority reports whether the priority is the first expander of the chain.
 func ByPriority(chain []string) bool { return len(chain) > 0 && chain[0] == Priority }
 
-// Choose is the option that the chain keeps; if it keeps several, one of them at random. It is false without
-// options.
-func Choose(chain []string, options []Option, chance *rand.Rand) (Option, bool) {
+// Choice is what a chain leaves.
+type Choice struct {
+	Option Option
+	// Found is false without options.
+	Found bool
+	// Open is the first question of the expander grpc to which no answer is known. It was taken for answered with all options.
+	Open *Question
+}
+
+// Choose applies the chain to the options. If it keeps several of them, one is chosen at random. Answers are those that servers of
+// the expander grpc have given.
+func Choose(chain []string, options []Option, answers []Answer, chance *rand.Rand) Choice {
+	var out Choice
 	left := slices.Clone(options)
 	slices.SortFunc(left, func(a, b Option) int { return strings.Compare(a.Group, b.Group) }) // so that the seed alone decides
 	for _, name := range chain {
-		if len(left) > 1 {
+		switch {
+		case len(left) <= 1:
+		case name == GRPC:
+			q := Question{Options: left}
+			var answered bool
+			if left, answered = q.filter(answers); !answered && out.Open == nil {
+				out.Open = &q
+			}
+		default:
 			left = filter(name, left)
 		}
 	}
-	if len(left) == 0 {
-		return Option{}, false
+	if len(left) > 0 {
+		out.Option, out.Found = left[chance.IntN(len(left))], true
 	}
-	return left[chance.IntN(len(left))], true
+	return out
 }
 
 func filter(name string, options []Option) []Option {

@@ -2,6 +2,7 @@ package expand_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ func chance() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "least-waste", "random": "random", "priority,least-waste,random": "priority least-waste random",
+		"": "least-waste", "random": "random", "grpc,priority": "grpc priority", "grpc,grpc": "twice", "priority,least-waste,random": "priority least-waste random",
 		"grow": "not known", "price,price": "twice", "random,price": "last", "price,": "not known",
 	} {
 		chain, err := expand.Parse(text)
@@ -50,13 +51,13 @@ func TestChoose(t *testing.T) {
 	} {
 		for range 3 { // the order of the options does not matter
 			options = append(options[1:], options[0])
-			got, found := expand.Choose(strings.Split(chain, ","), options, chance())
-			if !found || got.Group != want {
-				t.Errorf("%s chose %s, want %s", chain, got.Group, want)
+			got := expand.Choose(strings.Split(chain, ","), options, nil, chance())
+			if !got.Found || got.Option.Group != want {
+				t.Errorf("%s chose %s, want %s", chain, got.Option.Group, want)
 			}
 		}
 	}
-	if _, found := expand.Choose([]string{"random"}, nil, chance()); found {
+	if expand.Choose([]string{"random"}, nil, nil, chance()).Found {
 		t.Error("chose from nothing")
 	}
 }
@@ -112,10 +113,55 @@ func TestPriorityFilters(t *testing.T) {
 		"none has one":     {of(nil, nil, nil), "demand"},
 		"one alone has it": {of(nil, nil, &ten), "db"},
 	} {
-		got, _ := expand.Choose([]string{"priority", "least-nodes"}, tc.options, chance())
-		if got.Group != tc.want {
-			t.Errorf("%s: %s, want %s", name, got.Group, tc.want)
+		got := expand.Choose([]string{"priority", "least-nodes"}, tc.options, nil, chance())
+		if got.Option.Group != tc.want {
+			t.Errorf("%s: %s, want %s", name, got.Option.Group, tc.want)
 		}
+	}
+}
+
+// The expander grpc keeps the options that the answer to its question names, and all of them if it names none; without an answer the
+// question is open. It is asked about what the rules before it leave, if these are several.
+func TestGRPC(t *testing.T) {
+	t.Parallel()
+	options := []expand.Option{{Group: "c", Nodes: 2, Helped: []string{"default/x"}}, {Group: "a", Nodes: 1}, {Group: "b", Nodes: 1}}
+	question := expand.Question{Options: []expand.Option{options[1], options[2], options[0]}} // by group
+	two := expand.Question{Options: question.Options[:2]}
+	answer := func(q expand.Question, groups ...string) []expand.Answer {
+		return []expand.Answer{{Question: q.Key(), Groups: groups}}
+	}
+	for name, tc := range map[string]struct {
+		chain   string
+		answers []expand.Answer
+		want    string // the groups among which chance decides
+		open    *expand.Question
+	}{
+		"one":                       {"grpc", answer(question, "c"), "c", nil},
+		"two":                       {"grpc", answer(question, "c", "a"), "a c", nil},
+		"a group that is no option": {"grpc", answer(question, "x", "b"), "b", nil},
+		"only such groups":          {"grpc", answer(question, "x"), "a b c", nil},
+		"none":                      {"grpc", answer(question), "a b c", nil},
+		"no answer":                 {"grpc", nil, "a b c", &question},
+		"an answer to another one":  {"grpc", answer(two, "a"), "a b c", &question},
+		"after another rule":        {"least-nodes,grpc", answer(two, "b"), "b", nil},
+		"before another rule":       {"grpc,least-nodes", answer(question, "c", "b"), "b", nil},
+		"after several rules":       {"most-pods,least-nodes,priority,least-waste,grpc", answer(two, "b"), "b", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := map[string]bool{}
+			random := chance()
+			for range 40 {
+				got := expand.Choose(strings.Split(tc.chain, ","), options, tc.answers, random)
+				if diff := cmp.Diff(tc.open, got.Open); diff != "" {
+					t.Fatalf("open question (-want +got):\n%s", diff)
+				}
+				seen[got.Option.Group] = true
+			}
+			if got := strings.Join(slices.Sorted(maps.Keys(seen)), " "); got != tc.want {
+				t.Errorf("chose among %s, want %s", got, tc.want)
+			}
+		})
 	}
 }
 

@@ -9,6 +9,9 @@
 package provision
 
 import (
+	"cmp"
+
+	"tenon/core/expand"
 	"tenon/core/plan"
 	"tenon/core/provision/advice"
 	"tenon/core/provision/claims"
@@ -35,23 +38,28 @@ type Options struct {
 	Memory *Memory
 }
 
+// first is the effort of the first search.
+func (o Options) first() int64 { return min(cmp.Or(o.Effort, FullEffort), FullEffort) }
+
 // Plan decides; pods are numbered in the plan as in s. Given more than the full effort it searches again with more and keeps
 // the better plan, so that from there on more effort never makes a dearer one.
 func Plan(s snapshot.Sorted, o Options) plan.Plan {
-	effort := o.Effort
-	if effort == 0 {
-		effort = FullEffort
-	}
-	d := search.New(s, min(effort, FullEffort), o.Memory.Compiled())
+	d := search.New(s, o.first(), o.Memory.Compiled())
 	d.Unproven = o.Unproven
 	d.Expand()
 	best := d.Best()
-	for d.Effort *= moreEffort; d.Effort <= effort; d.Effort *= moreEffort {
+	for d.Effort *= moreEffort; d.Effort <= o.Effort; d.Effort *= moreEffort {
 		if other := d.Best(); other.Better(best) {
 			best = other
 		}
 	}
 	return write(d, best, o)
+}
+
+// Question is what a server of the expander grpc has to be asked before a plan can do what it says; nil if the snapshot has all
+// answers, or needs none.
+func Question(s snapshot.Sorted, o Options) *expand.Question {
+	return search.New(s, o.first(), o.Memory.Compiled()).Question()
 }
 
 // write hands pods out to nodes, oldest first, and says of each claim what else it

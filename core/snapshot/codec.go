@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tenon/core/catalog"
+	"tenon/core/expand"
 )
 
 // What a snapshot file says of itself. The version changes when a file of the old form
@@ -57,6 +58,7 @@ func canonical(s *Snapshot) *Snapshot {
 	out.Daemons = append([]Daemon(nil), s.Daemons...)
 	out.Gated = append([]Gated(nil), s.Gated...)
 	out.Budgets = append([]Budget(nil), s.Budgets...)
+	out.Answers = append([]expand.Answer(nil), s.Answers...)
 	out.Nodes = append([]Node(nil), s.Nodes...)
 	for i := range out.Nodes {
 		n := &out.Nodes[i]

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tenon/core/catalog"
+	"tenon/core/expand"
 	"tenon/core/model"
 	"tenon/core/reason"
 	"tenon/core/requirement"
@@ -34,6 +35,8 @@ type Snapshot struct {
 	Budgets []Budget `json:"budgets,omitempty"`
 	// Buffers are room that is to be kept free; by namespace and name.
 	Buffers []Buffer `json:"buffers,omitempty"`
+	// Answers are those of servers of the expander grpc to questions about this snapshot.
+	Answers []expand.Answer `json:"answers,omitempty"`
 	// Waiting is what decisions before have put off, and what they put it off for.
 	Waiting Waiting `json:"waiting,omitzero"`
 }

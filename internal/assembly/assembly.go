@@ -15,6 +15,7 @@ import (
 	"tenon/core/decide"
 	"tenon/core/requirement"
 	"tenon/internal/evaluation"
+	"tenon/internal/expander"
 	"tenon/internal/ingest"
 	"tenon/internal/journal"
 	"tenon/internal/market"
@@ -38,6 +39,8 @@ type Parts struct {
 	Suffix func() string
 	// Journal keeps decisions and what came of them; nil keeps none.
 	Journal *journal.Journal
+	// Expander is the server of the expander grpc; nil is none.
+	Expander expander.Server
 	// Effort bounds each decision; zero means the core's default.
 	Effort decide.Budget
 	// Pause is the least time between two evaluations of the fleet; zero is the usual one.

@@ -16,7 +16,7 @@ func decisions(p Parts, s sharedParts) []reconcile.Controller {
 	offers, executor := market.NewSupply(p.Kit.Clock, p.Market, p.Tracker), execute.New(p.Kit, p.World, p.Parallel)
 	provisioner := provisioner.New(p.Kit, provisioner.Options{
 		World: p.World, Supply: offers, Executor: executor, Ledger: s.ledger, Synced: p.Synced, Suffix: p.Suffix,
-		Effort: p.Effort, Journal: p.Journal,
+		Effort: p.Effort, Journal: p.Journal, Expander: p.Expander,
 	})
 	return append(append(disruption.New(p.Kit, disruption.Options{
 		World: p.World, Supply: offers, Executor: executor, Synced: p.Synced, Suffix: p.Suffix,

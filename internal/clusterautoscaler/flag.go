@@ -48,8 +48,8 @@ var fates = map[string]fate{
 	"write-status-configmap":    {Changed, sameFlag},
 	"status-config-map-name":    {Changed, "each group has a NodeGroup object that says the same: kubectl get nodegroups"},
 
-	"expander":                         {Changed, sameFlag + ", and the same values but grpc; without it " + byPrice},
-	"grpc-expander-*":                  {Lost, "Tenon asks no other program: " + byPrice},
+	"expander":                         {Changed, sameFlag + ", and the same values; without it " + byPrice},
+	"grpc-expander-*":                  {Changed, sameFlag},
 	"balance-similar-node-groups":      {Changed, sameFlag},
 	"balancing-*":                      {Changed, sameFlag},
 	"memory-difference-ratio":          {Changed, sameFlag},

@@ -11,8 +11,10 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"tenon/internal/assembly"
+	"tenon/internal/expander"
 	"tenon/internal/journal"
 	"tenon/internal/lookup"
 	"tenon/internal/provider"
@@ -119,6 +121,11 @@ func (c starter) addControllers(ctx context.Context, kit reconcile.Kit, backend 
 	if parts.Nominations, err = c.unlimited(); err != nil {
 		return err
 	}
+	if c.settings.AsksServer() && c.settings.FeatureGates.NodeGroups && !c.settings.Shadow() {
+		if parts.Expander, err = c.expander(); err != nil {
+			return err
+		}
+	}
 	parts.Suffix = func() string { return rand.String(suffixLength) }
 	kinds := append(pictured(c.settings), readable(ctx, kit.Uncached(reconcile.AfterStart), c.settings, c.log)...)
 	synced, err := feed(ctx, c.manager.GetCache(), parts.World, kinds)
@@ -134,6 +141,18 @@ func (c starter) addControllers(ctx context.Context, kit reconcile.Kit, backend 
 	}
 	c.log.Info("controllers are registered", "count", len(controllers), "provider", kit.Cloud.Describe().Name)
 	return nil
+}
+
+// expander is the server of the expander grpc. Its connection ends with the process.
+func (c starter) expander() (expander.Server, error) {
+	server, err := expander.Dial(c.settings.GRPCExpander.URL, c.settings.GRPCExpander.Cert)
+	if err != nil {
+		return nil, err
+	}
+	return server, c.manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		<-ctx.Done()
+		return server.Close()
+	}))
 }
 
 // controllers are all controllers of the process: in shadow mode only those that change nothing.

@@ -21,8 +21,12 @@ func (s *Settings) scaleDownOptions() []Option {
 		return own(flag, fallback, usage, Duration(field), notNegative(field))
 	}
 	return []Option{
-		{Flag: "expander", Env: "EXPANDER", Plan: true, Own: true, Default: expand.Price, Usage: "which group grows if several could hold the same pods: a comma-separated chain of rules, each of which chooses among the groups that the rule before it left: price, priority, least-waste, most-pods, least-nodes, random",
+		{Flag: "expander", Env: "EXPANDER", Plan: true, Own: true, Default: expand.Price, Usage: "which group grows if several could hold the same pods: a comma-separated chain of rules, each of which chooses among the groups that the rule before it left: price, priority, least-waste, most-pods, least-nodes, grpc, random",
 			Value: Text(&s.Expander), Check: s.checkExpander},
+		{Flag: "grpc-expander-url", Env: "GRPC_EXPANDER_URL", Own: true, Usage: "address (HOST:PORT) of the server that the rule grpc of --expander asks",
+			Value: Text(&s.GRPCExpander.URL), Check: s.neededByGRPC(&s.GRPCExpander.URL)},
+		{Flag: "grpc-expander-cert", Env: "GRPC_EXPANDER_CERT", Own: true, Usage: "file with the certificate of this server, or of the authority that signed it",
+			Value: Text(&s.GRPCExpander.Cert), Check: s.neededByGRPC(&s.GRPCExpander.Cert)},
 		own("balance-similar-node-groups", "false", "divide new nodes among similar groups, the smallest first", Boolean(&s.BalanceSimilarNodeGroups), nil),
 		own("balancing-ignore-label", "", "a label in which similar groups may differ, besides zone, hostname and those of EKS, eksctl and kops; may be given several times", Repeated(&s.BalancingIgnoreLabels), s.checkBalancing),
 		own("balancing-label", "", "groups are similar if they have the same value of this label, and nothing else is compared; may be given several times", Repeated(&s.Balance.Labels), nil),
@@ -63,6 +67,21 @@ func (s *Settings) scaleDownOptions() []Option {
 func (s *Settings) checkExpander() error {
 	_, err := expand.Parse(s.Expander)
 	return err
+}
+
+// GRPCExpander is the server of the expander grpc: its address, and a file with the certificate by which it is known.
+type GRPCExpander struct{ URL, Cert string }
+
+// AsksServer reports whether the chain of expanders has grpc.
+func (s Settings) AsksServer() bool { return slices.Contains(s.Expanders(), expand.GRPC) }
+
+func (s *Settings) neededByGRPC(value *string) func() error {
+	return func() error {
+		if *value == "" && s.AsksServer() {
+			return errors.New("the rule grpc of --expander needs it; give it, or leave the rule out")
+		}
+		return nil
+	}
 }
 
 // GroupDrain is how nodes of groups in mode cas are drained and removed, by the names of Cluster Autoscaler's flags.

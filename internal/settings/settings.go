@@ -64,7 +64,8 @@ type Settings struct {
 	FeatureGates      FeatureGates
 	SchedulerConfig   SchedulerConfig
 	// Expander says which group in mode cas grows; see package expand.
-	Expander string
+	Expander     string
+	GRPCExpander GRPCExpander
 	// BalanceSimilarNodeGroups hands nodes out among groups in mode cas that are alike, as Balance has it. BalancingIgnoreLabels
 	// are besides those that are always ignored.
 	BalanceSimilarNodeGroups bool

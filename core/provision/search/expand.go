@@ -19,12 +19,10 @@ import (
 // on. A group that could hold pods of an earlier choice is asked in a later tier of its own; pools stay beside the groups that
 // are asked first, and the price decides between the two.
 func (d *Search) Expand() {
-	chain := d.Snapshot.Settings.Expanders
-	if expand.ByPrice(chain) || !slices.ContainsFunc(d.Tiers, func(tier []snapshot.PoolIndex) bool { return len(d.expandable(tier)) > 1 }) {
+	e, needed := d.expansion()
+	if !needed {
 		return
 	}
-	e := expansion{d: d, chain: chain, wishes: d.Wishes, left: d.Effort / expandPart}
-	e.chance = rand.New(rand.NewPCG(e.seed(), 0))
 	var tiers [][]snapshot.PoolIndex
 	for _, tier := range d.Tiers {
 		groups := d.expandable(tier)
@@ -32,6 +30,33 @@ func (d *Search) Expand() {
 		tiers = append(tiers, e.split(others, e.rank(groups))...)
 	}
 	d.Tiers = tiers
+}
+
+// Question is the first question that Expand would ask a server of the expander grpc and to which the snapshot has no answer; nil if
+// there is none.
+func (d *Search) Question() *expand.Question {
+	e, needed := d.expansion()
+	if !needed || !e.remote {
+		return nil
+	}
+	e.asking = true
+	for _, tier := range d.Tiers {
+		if e.rank(d.expandable(tier)); e.open != nil {
+			break
+		}
+	}
+	return e.open
+}
+
+// expansion is the work of choosing groups. It is not needed if the price decides, or if there is nothing to choose.
+func (d *Search) expansion() (e expansion, needed bool) {
+	chain := d.Snapshot.Settings.Expanders
+	if expand.ByPrice(chain) || !slices.ContainsFunc(d.Tiers, func(tier []snapshot.PoolIndex) bool { return len(d.expandable(tier)) > 1 }) {
+		return e, false
+	}
+	e = expansion{d: d, chain: chain, wishes: d.Wishes, left: d.Effort / expandPart, remote: slices.Contains(chain, expand.GRPC)}
+	e.chance = rand.New(rand.NewPCG(e.seed(), 0))
+	return e, true
 }
 
 // expandPart is the part of the effort for choosing groups. Groups that were not reached by then stay in the order of
@@ -49,13 +74,16 @@ func (d *Search) expandable(pools []snapshot.PoolIndex) []snapshot.PoolIndex {
 	return out
 }
 
-// expansion is the work of Expand.
+// expansion is the state of that work.
 type expansion struct {
 	d      *Search
 	chain  []string
 	chance *rand.Rand
 	wishes []shape.Wish // of pods that no group was chosen for yet
 	left   int64        // effort
+	remote bool         // the chain has the expander grpc
+	asking bool         // it stops at the first open question
+	open   *expand.Question
 }
 
 // seed is derived from the question, so that equal questions have equal answers and different questions
@@ -91,10 +119,15 @@ func (e *expansion) rank(groups []snapshot.PoolIndex) []snapshot.PoolIndex {
 				drafts[o.Group] = a
 			}
 		}
-		best, found := expand.Choose(e.chain, options, e.chance)
-		if !found {
+		choice := expand.Choose(e.chain, options, e.d.Snapshot.Answers, e.chance)
+		if e.asking && choice.Open != nil {
+			e.open = choice.Open
 			break
 		}
+		if !choice.Found {
+			break
+		}
+		best := choice.Option
 		at := slices.IndexFunc(rest, func(p snapshot.PoolIndex) bool { return e.d.Snapshot.Pools[p].Group.Name == best.Group })
 		out = append(out, rest[at])
 		rest = slices.Delete(rest, at, at+1)
@@ -120,7 +153,29 @@ func (e *expansion) option(set *shape.Set, group snapshot.PoolIndex) (expand.Opt
 			out.Requests = out.Requests.Add(a.requests(l))
 		}
 	}
+	if e.remote {
+		out.Helped = a.onNew()
+	}
 	return out, a
+}
+
+// onNew are the keys of the pods that new nodes get: existing nodes get the first pods of a shape, and the last ones have no place.
+func (a *Draft) onNew() []string {
+	existing := make([]int, len(a.Set.Shapes))
+	for _, n := range a.Result.Hosts {
+		for _, l := range n.Loads {
+			existing[a.Portions[l.Lot].Shape] += l.Count
+		}
+	}
+	var out []string
+	for i := range a.Set.Shapes {
+		pods := a.Set.Shapes[i].Pods
+		for _, p := range pods[existing[i] : len(pods)-a.Left[i]] {
+			out = append(out, a.d.Snapshot.Pods[p].Key())
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // requests are the requests of the pods of a load.

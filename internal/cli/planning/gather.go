@@ -117,7 +117,9 @@ func (j *job) decisionSettings(s snapshot.Settings) snapshot.Settings {
 		s.StaticCapacity = j.Settings.FeatureGates.StaticCapacity
 	}
 	if j.Snapshot == "" || j.Given("expander") {
-		s.Expanders = j.Settings.Expanders()
+		if s.Expanders = j.Settings.Expanders(); j.Settings.AsksServer() {
+			j.note("the expander grpc keeps all groups in a plan: only the controller asks its server")
+		}
 	}
 	if j.Snapshot == "" || j.Given("balance-similar-node-groups") {
 		s.Balance = j.Settings.Decision().Balance

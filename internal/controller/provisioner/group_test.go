@@ -16,6 +16,8 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/cloud/memory"
+	"tenon/core/expand"
+	"tenon/internal/expander"
 )
 
 // group is a group in mode native, with room for three of the fixture's pods on each node. It has no instances
@@ -232,5 +234,45 @@ func TestAGroupInModeCASThatDoesNotGrow(t *testing.T) {
 	}
 	if got := h.Series("cluster_autoscaler_", h.Kit.Metrics.ClusterAutoscalerUnschedulablePodsCount); !slices.Equal(got, []string{"unschedulable_pods_count{type=unschedulable} 1"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// server keeps one group, and notes how often it is asked about how many pods.
+type server struct {
+	keeps string
+	asked []int
+}
+
+// BestOptions implements expander.Server.
+func (s *server) BestOptions(_ context.Context, r expander.Request) ([]string, error) {
+	s.asked = append(s.asked, len(r.Options[0].Pods))
+	return []string{s.keeps}, nil
+}
+
+// The server of the expander grpc is asked once about pods that wait, and the group that it keeps grows, although another one is cheaper.
+func TestServerOfTheExpanderIsAsked(t *testing.T) {
+	t.Parallel()
+	cheap, dear := group("cheap", 0, 5), group("dear", 0, 5)
+	cheap.Spec.Mode, dear.Spec.Mode = tenonv1alpha1.ModeCAS, tenonv1alpha1.ModeCAS
+	dear.Status.Price.PerNode = "0.5"
+	h, groups, chooses := newFixture(t, cheap, dear), far(cheap, dear), &server{keeps: "group-dear"}
+	h.Kit.Groups, h.server = groups, chooses
+	h.Kit.Settings.Expander, h.Kit.Settings.FeatureGates.NodeGroups = expand.GRPC, true
+	h.start(h.Kit)
+	h.pods("web", 2)
+	h.decide()
+	list, err := groups.Groups(context.Background())
+	h.Must(err)
+	for _, g := range list {
+		want := int64(0)
+		if g.Name == chooses.keeps {
+			want = 1
+		}
+		if g.Desired != want {
+			t.Errorf("%s has size %d, want %d", g.Name, g.Desired, want)
+		}
+	}
+	if !slices.Equal(chooses.asked, []int{2}) {
+		t.Errorf("asked about %v pods, want once about 2", chooses.asked)
 	}
 }

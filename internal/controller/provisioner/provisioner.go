@@ -19,12 +19,14 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
+	"tenon/core/expand"
 	"tenon/core/plan"
 	"tenon/core/provision"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/core/wait"
 	"tenon/internal/execute"
+	"tenon/internal/expander"
 	"tenon/internal/journal"
 	"tenon/internal/market"
 	"tenon/internal/nodeclaim"
@@ -46,6 +48,8 @@ type Options struct {
 	Suffix func() string
 	// Effort bounds a decision.
 	Effort decide.Budget
+	// Expander is the server of the expander grpc; nil is none.
+	Expander expander.Server
 	// Journal keeps every decision and its outcome; nil keeps none.
 	Journal *journal.Journal
 	// Tell receives every decision with its snapshot; it may be nil.
@@ -66,6 +70,7 @@ type loop struct {
 	last         round
 	decision     decide.Decision // about the reader's last picture
 	decided      bool
+	answers      []expand.Answer // of the server of the expander grpc, to the questions of this decision
 	refusals     refusals
 	bufferClaims bufferClaims
 }
@@ -135,7 +140,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	market := l.o.Supply.Of(ctx, l.o.World.Pools())
 	waiting := snapshot.Waiting{Refused: l.refusals.list(now), Spare: l.bufferClaims.until.UTC(), Burst: burst.UTC()}
 	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market, Waiting: waiting})
-	decision := l.decide(picture)
+	decision := l.decide(ctx, &picture)
 	number := l.record(l.woke(pulse), picture.Snapshot, decision)
 	if l.o.Tell != nil {
 		l.o.Tell(picture.Snapshot, decision)
@@ -176,19 +181,46 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 // decide asks the core, and measures it. While pods find no place, it does so every few seconds,
 // mostly about the same state: what to buy does not depend on the time, so that only the waiting is
 // decided again.
-func (l *loop) decide(p world.Picture) *decide.Decision {
+func (l *loop) decide(ctx context.Context, p *world.Picture) *decide.Decision {
 	begun := l.kit.Clock.Now()
 	again, same := decide.Decision{}, false
 	if p.Same && l.decided {
+		p.Snapshot = l.answered(p.Snapshot)
 		again, same = l.decision.At(p.Snapshot)
 	}
 	if !same {
+		p.Snapshot = l.consult(ctx, p.Snapshot)
 		again = decide.Decide(p.Snapshot, l.o.Effort)
 	}
 	l.decision, l.decided = again, true
 	l.took = l.kit.Clock.Since(begun)
 	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.took.Seconds())
 	return &l.decision
+}
+
+// consult puts the answers of the server of the expander grpc into the snapshot. Without the server all groups stay that it
+// would choose among.
+func (l *loop) consult(ctx context.Context, s *snapshot.Snapshot) *snapshot.Snapshot {
+	if l.o.Expander == nil {
+		return s
+	}
+	asker := expander.Asker{Server: l.o.Expander, Reader: l.kit.Client}
+	s, err := asker.Consult(ctx, s, l.o.Effort)
+	if err != nil {
+		reconcile.Log(ctx).Error(err, "the expander grpc keeps all groups")
+	}
+	l.answers = s.Answers
+	return s
+}
+
+// answered is the snapshot with the answers that the last decision had.
+func (l *loop) answered(s *snapshot.Snapshot) *snapshot.Snapshot {
+	if l.answers == nil {
+		return s
+	}
+	out := *s
+	out.Answers = l.answers
+	return &out
 }
 
 const name = "provisioner"

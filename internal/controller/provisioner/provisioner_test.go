@@ -27,6 +27,7 @@ import (
 	"tenon/internal/assembly"
 	"tenon/internal/controller/provisioner"
 	"tenon/internal/execute"
+	"tenon/internal/expander"
 	"tenon/internal/market"
 	"tenon/internal/reconcile"
 	"tenon/internal/registration"
@@ -47,6 +48,7 @@ type fixture struct {
 	tracker *registration.Tracker
 	stock   *catalog.Catalog // the catalogue; nil means the sample
 	told    *decide.Decision // the plan of the last snapshot
+	server  expander.Server  // of the expander grpc
 }
 
 func newFixture(t *testing.T, objects ...client.Object) *fixture {
@@ -64,7 +66,7 @@ func (h *fixture) start(kit reconcile.Kit) {
 	h.loop = provisioner.New(kit, provisioner.Options{
 		World: h.world, Supply: market.NewSupply(kit.Clock, cloudCatalog{h}, h.tracker), Executor: execute.New(kit, h.world, 1), Ledger: savings.New(kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
-		Tell:   h.check,
+		Tell:   h.check, Expander: h.server,
 	})
 	h.watch()
 }
