@@ -156,6 +156,9 @@ func (r *Rollouts) each(ctx context.Context, record command.Record, change func(
 		return nil
 	}
 	for _, pool := range record.Pools() {
+		if _, grouped := snapshot.NodeGroup(pool); grouped {
+			continue // the hand-over of a group is not paced
+		}
 		if err := r.change(ctx, pool, change); err != nil {
 			return fmt.Errorf("note the roll-out of pool %s: %w", pool, err)
 		}

@@ -9,6 +9,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/snapshot"
 	"tenon/internal/command"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
@@ -134,8 +135,11 @@ func split(amount model.Money, weights []model.Money) []model.Money {
 	return out
 }
 
-// change reads past the cache, because one command may end right after another.
+// change reads past the cache, because one command may end right after another. Node groups have no account.
 func (l *Accounts) change(ctx context.Context, name string, change func(Account) Account) error {
+	if _, grouped := snapshot.NodeGroup(name); grouped {
+		return nil
+	}
 	err := patch.Current(ctx, l.kit, name, func(pool *karpenterv1.NodePool) error {
 		after := change(Of(pool)).String()
 		if after == pool.Annotations[Annotation] {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -148,6 +149,9 @@ func (r *Harness) faulty(base client.WithWatch, live bool) client.WithWatch {
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if err := r.check("get", o, key.Name, live); err != nil {
 				return err
+			}
+			if strings.Contains(key.Name, "/") { // as client-go has it
+				return fmt.Errorf("invalid resource name %q: [may not contain '/']", key.Name)
 			}
 			if !live && r.show(o, key.Name) {
 				return nil
