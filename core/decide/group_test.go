@@ -174,6 +174,66 @@ func TestGroupsShrink(t *testing.T) {
 	}
 }
 
+// Nodes of a group that is handed over are replaced by nodes of a pool, as budgets and the pause allow, down to the floor, and take no
+// pods of each other.
+func TestGroupsAreHandedOver(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		floor  int64
+		pods   []int
+		change func(*snapshot.Snapshot)
+		want   int // nodes that go
+		bought int
+		keeps  reason.Code // one of the nodes
+	}{
+		"every node gets a replacement": {pods: []int{1, 1, 1}, want: 3, bought: 3},
+		"empty nodes go first":          {pods: []int{1, 0}, change: func(s *snapshot.Snapshot) { s.Pools[0].Consolidation.Allowed.Drifted = 1 }, want: 1, keeps: reason.DisruptionBudget},
+		"down to the floor":             {floor: 2, pods: []int{1, 1, 1}, want: 1, bought: 1, keeps: reason.GroupFloor},
+		"paused": {pods: []int{1, 1}, change: func(s *snapshot.Snapshot) {
+			s.Pools[0].Consolidation.Pace = &snapshot.Pace{Rollout: reason.Rollout{Phase: reason.RolloutHeld}}
+		}, keeps: reason.RolloutPace},
+		"no pool may launch": {pods: []int{1, 1}, change: func(s *snapshot.Snapshot) { s.Pools[1].Unready.Code = reason.PoolDeleted }, keeps: reason.PodsWithoutOtherPlace},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := shrinking(tc.floor, tc.pods...)
+			s.Pools[0].Consolidation.After = nil // it only hands over
+			s.Pools[0].Consolidation.Allowed.Drifted = snapshot.Unlimited
+			s.Pools[0].Unready.Code = reason.GroupHandedOver
+			for i := range s.Nodes {
+				s.Nodes[i].Life.Drifted = "HandedOver"
+			}
+			pool := s.Pools[0]
+			pool.Name, pool.Group, pool.Unready, pool.Limits = "own", nil, reason.Unready{}, nil
+			kind := s.Catalogs[pool.Catalog].Types[0]
+			kind.Offerings = []catalog.Offering{{Zone: "a", CapacityType: catalog.OnDemand, Price: 96_000, Available: true}}
+			pool.Catalog = s.AddCatalog(&catalog.Catalog{Types: []catalog.Type{kind}})
+			s.Pools = append(s.Pools, pool)
+			if tc.change != nil {
+				tc.change(s)
+			}
+			p := decide.Decide(s, decide.Budget{Disrupt: true}).Plan
+			for _, v := range check.Plan(s, &p) {
+				t.Error(v)
+			}
+			going, bought := 0, 0
+			for _, d := range p.Disruptions {
+				going, bought = going+len(d.Nodes), bought+len(d.Replacements)
+				for _, c := range d.Replacements {
+					if c.Pool != "own" {
+						t.Errorf("a node of %s is bought", c.Pool)
+					}
+				}
+			}
+			kept := slices.ContainsFunc(p.Prospects, func(n plan.Prospect) bool { return n.Cause.Code == tc.keeps })
+			if going != tc.want || bought != tc.bought || tc.keeps != reason.None && !kept {
+				t.Errorf("%d nodes go and %d are bought, want %d and %d; %+v", going, bought, tc.want, tc.bought, p.Prospects)
+			}
+		})
+	}
+}
+
 // A group of 2,000 nodes, of which every tenth is empty and every fifth has one pod, by the rules of each mode.
 func BenchmarkShrink(b *testing.B) {
 	pods := make([]int, 2000)

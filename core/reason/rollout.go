@@ -22,17 +22,21 @@ type Rollout struct {
 type RolloutPhase string
 
 // The phases. A roll-out begins with one node; where replacements fail it pauses, and then tries
-// one again.
+// one again. Held is of the hand-over of a node group to pools, which a user has paused.
 const (
 	RolloutBegins  RolloutPhase = "Begins"
 	RolloutGoesOn  RolloutPhase = "GoesOn"
 	RolloutPauses  RolloutPhase = "Pauses"
 	RolloutTries   RolloutPhase = "Tries"
 	RolloutUnknown RolloutPhase = "Unknown"
+	RolloutHeld    RolloutPhase = "Held"
 )
 
 // Text is what keeps a node for which its roll-out has to go on first.
 func (r *Rollout) Text() string {
+	if r.Phase == RolloutHeld {
+		return fmt.Sprintf("The hand-over of node group %q is paused by its annotation", r.Pool)
+	}
 	return fmt.Sprintf("Roll-out of nodepool %q ", r.Pool) + r.clause()
 }
 

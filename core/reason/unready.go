@@ -20,11 +20,12 @@ const (
 	NodeClassRefMissing Code = "NodeClassRefMissing"
 	NodeClassUnmanaged  Code = "NodeClassUnmanaged" // Kind, Group
 	PoolDeleted         Code = "PoolDeleted"
-	PoolInvalid         Code = "PoolInvalid"    // Message: what a check of the pool says
-	NotReady            Code = "NotReady"       // Message: what its conditions say
-	CatalogMissing      Code = "CatalogMissing" // no provider has a catalogue for it
-	CatalogFailed       Code = "CatalogFailed"  // Message: what the provider says
-	GroupObserved       Code = "GroupObserved"  // of a group
+	PoolInvalid         Code = "PoolInvalid"     // Message: what a check of the pool says
+	NotReady            Code = "NotReady"        // Message: what its conditions say
+	CatalogMissing      Code = "CatalogMissing"  // no provider has a catalogue for it
+	CatalogFailed       Code = "CatalogFailed"   // Message: what the provider says
+	GroupObserved       Code = "GroupObserved"   // of a group
+	GroupHandedOver     Code = "GroupHandedOver" // of a group
 )
 
 // Text is the reason in words.
@@ -50,6 +51,8 @@ func (u Unready) Text() string {
 		return "there is no catalogue of instance types for it"
 	case GroupObserved:
 		return "its mode is observe: nothing changes its size"
+	case GroupHandedOver:
+		return "its mode is handover: pools replace its nodes"
 	case PoolLimitsAwaited:
 		return "pods wait for what its limits leave"
 	}

@@ -195,6 +195,7 @@ func (b *builder) addNodes() {
 			add(nil, claim)
 		}
 	}
+	HandOver(b.out.Nodes, HandingOver(b.objects.NodeGroups))
 	b.addUnderway()
 	slices.SortFunc(b.out.Nodes, CompareNodes)
 }

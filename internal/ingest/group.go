@@ -186,6 +186,8 @@ func (t *Translator) groupUnready(g *tenonv1alpha1.NodeGroup) reason.Unready {
 		return reason.Unready{Code: reason.PoolDeleted}
 	case g.Observed() && !t.options.Files:
 		return reason.Unready{Code: reason.GroupObserved}
+	case handsOver(g):
+		return reason.Unready{Code: reason.GroupHandedOver}
 	}
 	for _, c := range g.Status.Conditions {
 		needed := c.Type == tenonv1alpha1.ConditionGroupFound || c.Type == tenonv1alpha1.ConditionSupported || c.Type == tenonv1alpha1.ConditionTemplateKnown || c.Type == tenonv1alpha1.ConditionHealthy
@@ -220,7 +222,36 @@ func (t *Translator) AllowGroup(g *tenonv1alpha1.NodeGroup, total int, out *snap
 		out.Allowed = snapshot.Allowance{Empty: snapshot.Unlimited, Drifted: snapshot.Unlimited, Underutilized: snapshot.Unlimited}
 		return
 	}
+	if handsOver(g) && g.HandoverPaused() {
+		out.Pace = &snapshot.Pace{Rollout: reason.Rollout{Pool: g.Name, Phase: reason.RolloutHeld}}
+	}
 	t.Allow(&karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: snapshot.GroupPool(g.Name)}, Spec: karpenterv1.NodePoolSpec{Disruption: g.Disrupts()}}, total, out)
+}
+
+// HandedOver is why the nodes of a group in mode handover are replaced: they count as drifted.
+const HandedOver = "HandedOver"
+
+func handsOver(g *tenonv1alpha1.NodeGroup) bool { return g.Spec.Mode == tenonv1alpha1.ModeHandover }
+
+// HandingOver are the names of the pools of groups whose nodes pools replace.
+func HandingOver(groups []*tenonv1alpha1.NodeGroup) []string {
+	var out []string
+	for _, g := range groups {
+		if handsOver(g) {
+			out = append(out, snapshot.GroupPool(g.Name))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// HandOver marks the nodes of some groups as drifted, so that pools replace them and no pods move to them.
+func HandOver(nodes []snapshot.Node, pools []string) {
+	for i := range nodes {
+		if n := &nodes[i]; !n.Life.Unborn && slices.Contains(pools, n.Pool) {
+			n.Life.Drifted = HandedOver
+		}
+	}
 }
 
 // foreign says why it is not certain that no other autoscaler changes the group.

@@ -181,8 +181,11 @@ func (v view) taints() []model.Taint {
 		list, startup = v.claim.Spec.Taints, v.claim.Spec.StartupTaints
 	}
 	if v.registered() || v.claim == nil {
-		// Cluster Autoscaler's candidate for deletion accepts pods like other nodes, and is no candidate any more once it is used.
-		list = slices.DeleteFunc(slices.Clone(v.node.Spec.Taints), func(t corev1.Taint) bool { return t.Key == tenonv1alpha1.TaintCandidate })
+		// Cluster Autoscaler's candidate for deletion accepts pods like other nodes, and is no candidate any more once it is used. So does
+		// a node that a pool is to replace, until its replacement is there.
+		list = slices.DeleteFunc(slices.Clone(v.node.Spec.Taints), func(t corev1.Taint) bool {
+			return t.Key == tenonv1alpha1.TaintCandidate || t.Key == tenonv1alpha1.TaintHandover
+		})
 	}
 	if v.initialized() {
 		return taints(list)

@@ -93,6 +93,7 @@ func Keys() []Key {
 		{Annotation, tenonv1alpha1.AnnotationLastPodEvent, "nodes", byTenon, "when a pod last came to the node of a group or left it, as RFC 3339"},
 		{Annotation, tenonv1alpha1.AnnotationEnded, "nodes", byTenon, "the cloud was told to end the instance of a node of a group"},
 		{Annotation, tenonv1alpha1.AnnotationDelayed, "nodes", byTenon, "since when an annotation `delay-deletion.cluster-autoscaler.kubernetes.io/…` keeps the instance of a drained node of a group, as RFC 3339"},
+		{Annotation, tenonv1alpha1.AnnotationHandoverPaused, "node groups", byYou, "`true`: no further node of a group in [mode `handover`](node-groups.md#handing-over-to-pools) is replaced"},
 		{Annotation, tenonv1alpha1.AnnotationCordoned, "nodes", byTenon, "Tenon cordoned the node of a group in order to remove it, and uncordons it if it stays after all"},
 		{Annotation, departure.AnnotationDaemonEviction, "pods", byYou, "`true` or `false`: whether the pod of a DaemonSet is evicted when a node of a group in [mode `cas`](node-groups.md#mode-cas) is removed"},
 		{Annotation, karpenterv1.AnnotationBufferFakePod, "pods of plans", byTenon, "the pod stands for a part of a [buffer](buffers.md); the API server has no such pod"},
@@ -101,6 +102,7 @@ func Keys() []Key {
 		{Annotation, publication.AnnotationAt, "ConfigMap `tenon-market`", byTenon, "when prices and stock were written, as RFC 3339"},
 
 		{Taint, karpenterv1.TaintDisrupted().Key, "nodes", byTenon, "`NoSchedule`: the node is about to be disrupted, or is being removed"},
+		{Taint, tenonv1alpha1.TaintHandover, "nodes", byTenon, "`PreferNoSchedule`: a pool is to replace the node of a group in [mode `handover`](node-groups.md#handing-over-to-pools)"},
 		{Taint, karpenterv1.TaintUnregistered().Key, "nodes", "bootstrap", "`NoExecute` until the node is registered; Tenon removes it"},
 
 		{Finalizer, karpenterv1.FinalizerTermination, "nodes, claims", byTenon, "the object stays until the node is drained and the instance is gone"},

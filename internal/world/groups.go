@@ -22,6 +22,7 @@ type groups struct {
 	list    []snapshot.Node
 	from    []snapshot.Node
 	missing map[string]missing
+	handed  []string // pools of the groups in mode handover
 }
 
 // grouped is one group, with its translation.
@@ -52,7 +53,7 @@ func (r *groups) put(t *ingest.Translator, o *tenonv1alpha1.NodeGroup) bool {
 }
 
 func sameGroup(a, b *tenonv1alpha1.NodeGroup) bool {
-	return a.Generation == b.Generation && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) && a.UID == b.UID &&
+	return a.Generation == b.Generation && a.HandoverPaused() == b.HandoverPaused() && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) && a.UID == b.UID &&
 		equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Status, b.Status)
 }
 
@@ -71,29 +72,34 @@ func (r *groups) addPools(t *ingest.Translator, out *snapshot.Snapshot, prices m
 	}
 }
 
-// withUnderway adds to the nodes the instances that have none yet. While nothing has changed it is the same list.
+// withUnderway adds to the nodes the instances that have none yet, and marks the nodes that are handed over to pools. While nothing
+// has changed it is the same list.
 func (r *groups) withUnderway(nodes []snapshot.Node, t *ingest.Translator) []snapshot.Node {
 	if len(r.all) == 0 {
 		return nodes
 	}
 	members, now := ingest.Members(nodes), map[string]missing{}
+	objects := make([]*tenonv1alpha1.NodeGroup, 0, len(r.all))
 	for name, g := range r.all {
+		objects = append(objects, g.object)
 		if n := t.Missing(g.object, members[g.pool.Name]); n > 0 {
 			now[name] = missing{n, g.offers}
 		}
 	}
-	if len(now) == 0 {
+	handed := ingest.HandingOver(objects)
+	if len(now)+len(handed) == 0 {
 		return nodes
 	}
-	if r.list != nil && one(nodes, r.from) && maps.Equal(now, r.missing) {
+	if r.list != nil && one(nodes, r.from) && maps.Equal(now, r.missing) && slices.Equal(handed, r.handed) {
 		return r.list
 	}
 	list := slices.Clone(nodes)
+	ingest.HandOver(list, handed)
 	for _, name := range order.Keys(now) {
 		list = append(list, t.Underway(&r.all[name].pool, now[name].offers, now[name].number)...)
 	}
 	slices.SortFunc(list, ingest.CompareNodes)
-	r.list, r.from, r.missing = list, nodes, now
+	r.list, r.from, r.missing, r.handed = list, nodes, now, handed
 	return list
 }
 

@@ -65,7 +65,11 @@ func TestGroups(t *testing.T) {
 		"more are there than were asked for":     {webGroup(0), []*corev1.Node{webNode("b", true)}, "b initialized 0.192"},
 		"one is replaced by the cloud":           {webGroup(1), []*corev1.Node{leaving}, "b initialized leaving 0.192, nodegroup/web/1 unborn 0.192"},
 		"nodes of an observed group are counted": {webGroup(2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = "" }), nil, "nodegroup/web/1 unborn 0.192"},
-		"nothing is known of the group":          {webGroup(3, func(g *tenonv1alpha1.NodeGroup) { g.Status.Size = nil }), []*corev1.Node{webNode("b", true)}, "b initialized 0"},
+		"handed over":                            {webGroup(2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = "handover" }), []*corev1.Node{webNode("b", true)}, "b initialized drifted 0.192, nodegroup/web/1 unborn 0.192"},
+		"handed over, and paused": {webGroup(1, func(g *tenonv1alpha1.NodeGroup) {
+			g.Spec.Mode, g.Annotations = "handover", map[string]string{tenonv1alpha1.AnnotationHandoverPaused: "true"}
+		}), []*corev1.Node{webNode("b", true)}, "b initialized drifted 0.192, paused"},
+		"nothing is known of the group": {webGroup(3, func(g *tenonv1alpha1.NodeGroup) { g.Status.Size = nil }), []*corev1.Node{webNode("b", true)}, "b initialized 0"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -101,22 +105,28 @@ func nodesOf(s *snapshot.Snapshot) string {
 		for _, flag := range []struct {
 			name string
 			is   bool
-		}{{"initialized", n.Initialized}, {"leaving", n.Leaving}, {"unborn", n.Life.Unborn}, {"tainted", len(n.Taints) > 0}} {
+		}{{"initialized", n.Initialized}, {"leaving", n.Leaving}, {"unborn", n.Life.Unborn}, {"tainted", len(n.Taints) > 0}, {"drifted", n.Life.Drifted != ""}} {
 			if flag.is {
 				out += " " + flag.name
 			}
 		}
 		out += fmt.Sprint(" ", n.Price)
 	}
+	for i := range s.Pools {
+		if s.Pools[i].Consolidation.Pace != nil {
+			out += ", paused"
+		}
+	}
 	return out
 }
 
 // TestGroupsChange: a reader sees the same picture while a group stays as it is, and another one when the cloud keeps another
-// size, when a node joins, and when the group goes. What a status says of conditions again is no change.
+// size, when a node joins, when the group is handed over and taken back, and when it goes. What a status says of conditions again is no change.
 func TestGroupsChange(t *testing.T) {
 	t.Parallel()
 	options := (&randomcluster.Cluster{}).Options()
 	w := world.New(options, testclock.NewFakePassiveClock(randomcluster.Now))
+	handover := func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = tenonv1alpha1.ModeHandover }
 	r, wakes := w.Reader(), 0
 	w.Subscribe(func() { wakes++ })
 	now := randomcluster.Now
@@ -136,6 +146,14 @@ func TestGroupsChange(t *testing.T) {
 		{"again", func() { w.Put(webGroup(1)) }, "nodegroup/web/1 unborn 0.192", true, 0},
 		{"it grows", func() { w.Put(webGroup(2)) }, "nodegroup/web/1 unborn 0.192, nodegroup/web/2 unborn 0.192", false, 1},
 		{"one joins", func() { w.Put(webNode("b", true)) }, "b initialized 0.192, nodegroup/web/1 unborn 0.192", false, 1},
+		{"it is handed over", func() { w.Put(webGroup(2, handover)) }, "b initialized drifted 0.192, nodegroup/web/1 unborn 0.192", false, 1},
+		{"still", func() { w.Put(webGroup(2, handover)) }, "b initialized drifted 0.192, nodegroup/web/1 unborn 0.192", true, 0},
+		{"paused", func() {
+			w.Put(webGroup(2, handover, func(g *tenonv1alpha1.NodeGroup) {
+				g.Annotations = map[string]string{tenonv1alpha1.AnnotationHandoverPaused: "true"}
+			}))
+		}, "b initialized drifted 0.192, nodegroup/web/1 unborn 0.192, paused", false, 1},
+		{"taken back", func() { w.Put(webGroup(2)) }, "b initialized 0.192, nodegroup/web/1 unborn 0.192", false, 1},
 		{"it goes", func() { w.Remove(webGroup(3)) }, "b initialized 0", false, 1},
 	}
 	for _, step := range steps {

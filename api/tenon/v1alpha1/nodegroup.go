@@ -24,7 +24,12 @@ const (
 	ModeNative Mode = "native"
 	// ModeCAS makes Tenon manage the group by the rules of Cluster Autoscaler.
 	ModeCAS Mode = "cas"
+	// ModeHandover makes pools replace the nodes of the group, a few at a time. The group does not grow.
+	ModeHandover Mode = "handover"
 )
+
+// AnnotationHandoverPaused with the value "true" on a NodeGroup in mode handover keeps further nodes of the group from being replaced.
+const AnnotationHandoverPaused = "tenon.sh/handover-paused"
 
 // Annotations of nodes, which the controller writes for groups that it may change.
 const (
@@ -52,6 +57,9 @@ const (
 	TaintToBeDeleted = "ToBeDeletedByClusterAutoscaler"
 )
 
+// TaintHandover is on all nodes of groups in mode handover. The scheduler avoids such nodes.
+const TaintHandover = "tenon.sh/handover"
+
 // Conditions of a NodeGroup. Ready is computed from the first three; the others are plain.
 const (
 	// ConditionGroupFound: the cloud has the group.
@@ -68,6 +76,8 @@ const (
 	ConditionBackedOff = "BackedOff"
 	// ConditionForeignAutoscaler: an active Cluster Autoscaler may change the group. Until it is False, Tenon does not.
 	ConditionForeignAutoscaler = "ForeignAutoscalerActive"
+	// ConditionHandedOver: pools have replaced the nodes of the group, down to its minimum. Only groups in mode handover have it.
+	ConditionHandedOver = "HandedOver"
 )
 
 // NodeGroup shows a group of instances that the cloud keeps at a size, such as an Auto Scaling group. Tenon makes one
@@ -108,8 +118,9 @@ type NodeGroupSpec struct {
 	GroupName string `json:"groupName"`
 	// Mode says how Tenon manages the group. In mode observe Tenon shows it, and changes nothing. In mode native it grows
 	// when pods need nodes, and its nodes are disrupted like those of pools, but not below the group's minimum. In mode
-	// cas its nodes are removed by the rules of Cluster Autoscaler instead.
-	// +kubebuilder:validation:Enum:=observe;native;cas
+	// cas its nodes are removed by the rules of Cluster Autoscaler instead. In mode handover pools replace its nodes, and it
+	// does not grow.
+	// +kubebuilder:validation:Enum:=observe;native;cas;handover
 	// +kubebuilder:default:="observe"
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
@@ -284,6 +295,9 @@ type NodeGroupList struct {
 
 // Observed reports whether Tenon must not change the group.
 func (g *NodeGroup) Observed() bool { return g.Spec.Mode == "" || g.Spec.Mode == ModeObserve }
+
+// HandoverPaused reports whether no further node of a group in mode handover may be replaced.
+func (g *NodeGroup) HandoverPaused() bool { return g.Annotations[AnnotationHandoverPaused] == "true" }
 
 // Free reports whether it is known that no other autoscaler changes the group.
 func (g *NodeGroup) Free() bool {

@@ -82,7 +82,10 @@ func (e *explainer) prospect(n *snapshot.Node) {
 			text = fmt.Sprintf("%s; it would go as %s", text, o.Reason)
 		}
 		e.a.say("stays", "%s%s", text, until(o.Until))
-		if n.Life.Drifted != "" {
+		switch {
+		case n.Life.Drifted != "" && n.Life.Since.IsZero():
+			e.a.say("drifted", "%s", n.Life.Drifted)
+		case n.Life.Drifted != "":
 			e.a.say("drifted", "%s, since %s", n.Life.Drifted, n.Life.Since.UTC().Format(time.RFC3339))
 		}
 		return

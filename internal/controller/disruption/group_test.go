@@ -100,6 +100,11 @@ func (h *fixture) nodes() string {
 	return strings.Join(out, ", ")
 }
 
+// handover has the nodes of a group replaced, and removes none to save money.
+func handover(g *tenonv1alpha1.NodeGroup) {
+	g.Spec.Mode, g.Spec.Disruption.ConsolidateAfter = tenonv1alpha1.ModeHandover, karpenterv1.NillableDuration{}
+}
+
 // TestNodesOfAGroupGo: nodes are closed first and deleted once nothing keeps them, down to the group's minimum, or not at
 // all if the group may not be changed.
 func TestNodesOfAGroupGo(t *testing.T) {
@@ -110,9 +115,13 @@ func TestNodesOfAGroupGo(t *testing.T) {
 		first string // the expected marks while they are only closed
 		want  string
 	}{
-		"empty ones":         {group(0, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2 closed recorded", "n0, n1 deleted closed, n2 deleted closed"},
-		"down to the floor":  {group(2, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2", "n0, n1 deleted closed, n2"},
-		"one into another":   {group(0, 2), []int{2, 1}, "n0, n1 closed recorded", "n0 rearranged, n1 deleted closed"},
+		"empty ones":        {group(0, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2 closed recorded", "n0, n1 deleted closed, n2 deleted closed"},
+		"down to the floor": {group(2, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2", "n0, n1 deleted closed, n2"},
+		"one into another":  {group(0, 2), []int{2, 1}, "n0, n1 closed recorded", "n0 rearranged, n1 deleted closed"},
+		"handed over":       {group(0, 2, handover), []int{3, 0}, "n0, n1 closed recorded", "n0, n1 deleted closed"}, // no pool can replace n0
+		"and paused": {group(0, 2, handover, func(g *tenonv1alpha1.NodeGroup) {
+			g.Annotations = map[string]string{tenonv1alpha1.AnnotationHandoverPaused: "true"}
+		}), []int{3, 0}, "n0, n1", "n0, n1"},
 		"in mode observe":    {group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = tenonv1alpha1.ModeObserve }), []int{2, 0}, "n0, n1", "n0, n1"},
 		"beside another one": {group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Status.Conditions = g.Status.Conditions[:4] }), []int{2, 0}, "n0, n1", "n0, n1"},
 		"with a budget": {group(0, 3, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Disruption.Budgets[0].Nodes = "1" }), []int{3, 0, 0},

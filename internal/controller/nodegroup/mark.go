@@ -17,7 +17,8 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// mark annotates the nodes of groups that may be changed with the name of their group, and removes the annotation from all others.
+// mark annotates the nodes of groups that may be changed with the name of their group, taints those of groups that are handed over, and
+// removes annotation and taint from all others.
 func (w watcher) mark(ctx context.Context, s *seen) error {
 	members := map[string]*tenonv1alpha1.NodeGroup{} // by provider ID
 	for i := range s.groups {
@@ -34,11 +35,15 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 		if node.DeletionTimestamp != nil && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" {
 			continue // it is leaving, and the code that ends its instance needs the group
 		}
-		group, joined := "", ""
+		group, joined, handedOver := "", "", false
 		if o := members[id]; o != nil {
 			if group = o.Name; w.joined(node, o) {
 				joined = "true"
 			}
+			handedOver = o.Spec.Mode == tenonv1alpha1.ModeHandover
+		}
+		if err := w.taint(ctx, node, handedOver); err != nil {
+			wrong = append(wrong, err)
 		}
 		if node.Annotations[tenonv1alpha1.AnnotationGroup] == group && node.Annotations[tenonv1alpha1.AnnotationJoined] == joined {
 			continue
@@ -70,10 +75,10 @@ func annotate(node *corev1.Node, key, value string) {
 	node.Annotations[key] = value
 }
 
-// settling groups do not have the desired number of instances, or have instances without a Ready node.
+// settling groups do not have the desired number of instances, have instances without a Ready node, or are handed over.
 func settling(o *tenonv1alpha1.NodeGroup) bool {
 	size, i := o.Status.Size, o.Status.Instances
-	return size != nil && i != nil && size.Desired != i.Ready
+	return size != nil && i != nil && (size.Desired != i.Ready || o.Spec.Mode == tenonv1alpha1.ModeHandover && i.Total > 0)
 }
 
 // tellForeign publishes that another program or a person changed the size of a group that Tenon may change. The object has the sizes

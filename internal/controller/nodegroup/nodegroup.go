@@ -79,6 +79,7 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 			w.tellUpkeep(o, g, s.nodes, w.kit.Clock.Now())
 			tellActive(o, &s.foreign, w.kit.Clock.Now())
 			tellPriority(o, &s.ranks)
+			tellHandover(o, g, s.nodes, w.kit.Clock.Now())
 			if settling(o) {
 				again = again.Sooner(reconcile.In(soon))
 			}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/core/model"
 	"tenon/core/order"
@@ -67,7 +68,7 @@ func settled(node *corev1.Node, now time.Time) bool {
 // autoscalers.
 var passing = []string{
 	"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "startup-taint.cluster-autoscaler.kubernetes.io/", "ignore-taint.cluster-autoscaler.kubernetes.io/",
-	"status-taint.cluster-autoscaler.kubernetes.io/", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/", "ebs.csi.aws.com/agent-not-ready",
+	"status-taint.cluster-autoscaler.kubernetes.io/", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/", tenonv1alpha1.TaintHandover, "ebs.csi.aws.com/agent-not-ready",
 }
 
 // taints are all taints that at least one node has, because a user may have removed them from the others.

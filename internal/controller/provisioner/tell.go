@@ -55,7 +55,7 @@ func (l *loop) tell(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, out
 func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
 	for i := range s.Pools {
 		pool := &s.Pools[i]
-		if pool.Replicas != nil || pool.Unready.Code == reason.GroupObserved {
+		if pool.Replicas != nil || pool.Unready.Code == reason.GroupObserved || pool.Unready.Code == reason.GroupHandedOver {
 			continue
 		}
 		if !pool.MayLaunch() {
