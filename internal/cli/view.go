@@ -33,7 +33,7 @@ import (
 type viewFlags struct {
 	kubeconfig, context            string
 	resources, labels              []string
-	columns                        []string
+	columns, beside                []string
 	selector, sort, style, output  string
 	journal                        string
 	unpriced, classic, ascii, once bool
@@ -73,6 +73,7 @@ When the output is no terminal, or with --once, one picture is printed.`,
   tenon view --classic --node-sort eks-node-viewer/node-cpu-usage=dsc
   tenon view --once | head
   tenon view --journal http://127.0.0.1:8080
+  tenon view --context production --beside staging
   tenon view -o json | jq '.nodes[] | {name, price}'`,
 		Args: noArguments,
 	}
@@ -86,6 +87,7 @@ When the output is no terminal, or with --once, one picture is printed.`,
 	flags.StringVar(&f.sort, "node-sort", "", "order of nodes: creation, a label or a column, with =asc or =dsc (default NAME=asc; creation=dsc with --classic)")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of nodes beside the name, comma separated, such as TYPE,PRICE/H,STATE (default all that have room)")
 	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
+	flags.StringSliceVar(&f.beside, "beside", nil, "contexts of other clusters to show next to this one, comma separated; o goes from one to the next")
 	flags.StringVar(&f.style, "style", "", "colours of much, medium and little use, such as #04B575,#FFFF00,#FF0000")
 	flags.BoolVar(&f.unpriced, "disable-pricing", false, "show no prices")
 	flags.BoolVar(&f.classic, "classic", false, "look like eks-node-viewer")
@@ -143,6 +145,8 @@ by Charmbracelet, Inc. (MIT licence), and on Kubernetes' client libraries (Apach
 
 func runView(ctx context.Context, f viewFlags, w Env) error {
 	switch {
+	case len(f.beside) > 0 && (f.classic || f.once || f.output != topTable):
+		return errors.New("--beside is for the interactive viewer: leave out --classic, --once and -o")
 	case f.version:
 		fmt.Fprintf(w.Out, "tenon %s\n", version.Get().Version)
 		return nil
@@ -164,7 +168,7 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 	options.Title = title
 	// Messages of client-go would spoil the picture. The last line shows what cannot be read.
 	klog.SetLogger(logr.Discard())
-	following, err := follow(ctx, config, w)
+	following, err := followMeasured(ctx, config, w)
 	if err != nil {
 		return err
 	}
@@ -176,7 +180,16 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 		return printOnce(w, options, following.Watch, on)
 	}
 	options.Consult = consult(ctx, w, config, following.Watch, f.journal)
-	return interact(ctx, w, options, following.Watch, f.journal)
+	shown := []shownCluster{{options, following.Watch}}
+	for _, name := range f.beside {
+		other, end, err := f.open(ctx, name, options, w)
+		if err != nil {
+			return err
+		}
+		defer end()
+		shown = append(shown, other)
+	}
+	return interact(ctx, w, shown, f.journal)
 }
 
 func (f viewFlags) options(w Env) (viewer.Options, error) {
@@ -237,8 +250,17 @@ type following struct {
 // reading is how long a cluster may take until there is something to show.
 const reading = time.Minute
 
+// followMeasured also reads what nodes really use.
+func followMeasured(ctx context.Context, config *rest.Config, w Env) (following, error) {
+	return followWith(ctx, config, w, (*watch.Watch).Measured)
+}
+
 // follow begins to follow a cluster and waits for the first whole picture.
 func follow(ctx context.Context, config *rest.Config, w Env) (following, error) {
+	return followWith(ctx, config, w, func(w *watch.Watch) *watch.Watch { return w })
+}
+
+func followWith(ctx context.Context, config *rest.Config, w Env, prepared func(*watch.Watch) *watch.Watch) (following, error) {
 	state := view.NewState(w.Cloud.Builtin.Offers)
 	state.PricedIn(w.Cloud.Builtin.Currency)
 	watched, err := watch.New(config, state, publication.Namespaces(w.LookupEnv)...)
@@ -247,7 +269,7 @@ func follow(ctx context.Context, config *rest.Config, w Env) (following, error) 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
-	go func() { defer close(done); watched.Run(ctx) }()
+	go func() { defer close(done); prepared(watched).Run(ctx) }()
 	out := following{Watch: watched, stop: func() { cancel(); <-done }}
 	patience, end := context.WithTimeout(ctx, reading)
 	defer end()
@@ -286,32 +308,72 @@ const (
 	retell = 5 * time.Second
 )
 
-func interact(ctx context.Context, w Env, options viewer.Options, watched *watch.Watch, decisions string) error {
-	program := tea.NewProgram(viewer.New(options), tea.WithContext(ctx), tea.WithInput(w.In), tea.WithOutput(w.Out))
+// shownCluster is a cluster and how it is shown.
+type shownCluster struct {
+	options viewer.Options
+	*watch.Watch
+}
+
+// open follows the cluster of another context, which is shown as the first one is, without a journal.
+func (f viewFlags) open(ctx context.Context, name string, options viewer.Options, w Env) (shownCluster, func(), error) {
+	config, title, err := cluster(f.kubeconfig, name, w)
+	if err != nil {
+		return shownCluster{}, nil, fmt.Errorf("--beside %s: %w", name, err)
+	}
+	following, err := followMeasured(ctx, config, w)
+	if err != nil {
+		return shownCluster{}, nil, fmt.Errorf("--beside %s: %w", name, err)
+	}
+	options.Title, options.Consult = title, consult(ctx, w, config, following.Watch, "")
+	return shownCluster{options, following.Watch}, following.stop, nil
+}
+
+func interact(ctx context.Context, w Env, clusters []shownCluster, decisions string) error {
+	var model tea.Model = viewer.New(clusters[0].options)
+	to := func(_ int, message tea.Msg) tea.Msg { return message }
+	if len(clusters) > 1 {
+		var options []viewer.Options
+		for _, c := range clusters {
+			options = append(options, c.options)
+		}
+		model = viewer.NewBeside(options...)
+		to = func(i int, message tea.Msg) tea.Msg { return viewer.For{Cluster: i, Message: message} }
+	}
+	program := tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(w.In), tea.WithOutput(w.Out))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if decisions != "" {
-		go followDecisions(ctx, decisions, program.Send)
+		go followDecisions(ctx, decisions, func(message tea.Msg) { program.Send(to(0, message)) })
 	}
-	go func() {
-		ticker := time.NewTicker(redraw)
-		defer ticker.Stop()
-		var told time.Time
-		for revision := uint64(0); ; {
-			if now := watched.State.Revision(); now != revision || time.Since(told) > retell {
-				revision, told = now, time.Now()
-				program.Send(viewer.Fleet{Fleet: watched.State.Fleet(), Problems: watched.Problems()})
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-		}
-	}()
+	for i, c := range clusters {
+		go sendFleets(ctx, c.Watch, func(message tea.Msg) { program.Send(to(i, message)) })
+	}
 	_, err := program.Run()
 	if err != nil && ctx.Err() == nil && !errors.Is(err, tea.ErrInterrupted) {
 		return fmt.Errorf("run the viewer: %w", err)
 	}
 	return nil
 }
+
+// sendFleets sends new pictures of a cluster until the context ends. After each it rests for so long that pictures take a
+// small part of a processor, however large the cluster is.
+func sendFleets(ctx context.Context, watched *watch.Watch, send func(tea.Msg)) {
+	var told time.Time
+	for revision := uint64(0); ; {
+		pause := redraw
+		if now := watched.State.Revision(); now != revision || time.Since(told) > retell {
+			revision, told = now, time.Now()
+			fleet := watched.State.Fleet()
+			pause = max(pause, restPerPicture*time.Since(told))
+			send(viewer.Fleet{Fleet: fleet, Problems: watched.Problems()})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// restPerPicture is the pause after a picture, as a multiple of the time that it took to make. To draw it takes about as long again.
+const restPerPicture = 40

@@ -68,6 +68,7 @@ func (s *State) build(key string, node, claim *Node) *Node {
 		}
 	}
 	n.Price, n.Source = s.book.price(n)
+	n.Used = s.used[n.Name]
 	n.sum()
 	s.built[key] = n
 	return n
@@ -107,6 +108,9 @@ func (t *Total) add(n *Node) {
 		t.Leaving++
 	}
 	t.Allocatable, t.Requested, t.Daemons = t.Allocatable.Add(n.Allocatable), t.Requested.Add(n.Requested), t.Daemons.Add(n.Daemons)
+	if !n.Used.IsZero() {
+		t.Used, t.Measured = t.Used.Add(n.Used), t.Measured.Add(n.Allocatable)
+	}
 }
 
 // Sum sums up some nodes.
@@ -133,8 +137,8 @@ func (s *State) grouped(nodes []*Node) []*Pool {
 
 func (s *State) pending() []*Pod {
 	var out []*Pod
-	for _, p := range s.pods {
-		if p.Node != "" || p.Ending {
+	for _, p := range s.waiting {
+		if p.Ending {
 			continue
 		}
 		own := *p

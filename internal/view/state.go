@@ -35,6 +35,7 @@ type State struct {
 	pools   map[string]*Pool
 	groups  map[string]*Pool // of NodeGroups, by the name of the object
 	pods    map[string]*Pod  // by key
+	waiting map[string]*Pod  // those without a node, by key
 	// at holds the pods of each node; built holds nodes as they were last shown, by key of pair. A change
 	// of the node, its claim or a pod removes the entry.
 	at    map[string]map[string]*Pod
@@ -42,6 +43,8 @@ type State struct {
 	// told holds the events about pods, by pod, and log holds the events about nodes.
 	told map[string]told
 	log  map[string]Notice
+	// used is what nodes really use, by name; nil if that is not measured.
+	used map[string]model.Resources
 	// details are the contents of the pages of single objects, by kind and name.
 	details map[string]*Details
 }
@@ -53,7 +56,7 @@ type told struct{ ours, theirs Notice }
 // NewState makes an empty State.
 func NewState(prices Prices) *State {
 	return &State{
-		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, groups: map[string]*Pool{}, pods: map[string]*Pod{},
+		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, groups: map[string]*Pool{}, pods: map[string]*Pod{}, waiting: map[string]*Pod{},
 		at: map[string]map[string]*Pod{}, built: map[string]*Node{}, told: map[string]told{}, log: map[string]Notice{}, details: map[string]*Details{},
 	}
 }
@@ -80,6 +83,22 @@ func (s *State) Publish(at time.Time, catalogs ...*catalog.Catalog) {
 		enter(s.book.market, sells)
 	}
 	s.built, s.made = map[string]*Node{}, nil
+	s.revision++
+}
+
+// Measure takes what nodes really use, by name; nil if that is not measured. State keeps the map.
+func (s *State) Measure(used map[string]model.Resources) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(used) == 0 && len(s.used) == 0 {
+		return
+	}
+	for name := range s.nodes {
+		if !s.used[name].Equal(used[name]) {
+			s.drop(name)
+		}
+	}
+	s.used = used
 	s.revision++
 }
 
@@ -177,6 +196,7 @@ func (s *State) take(p *Pod) {
 	}
 	s.pods[p.Key()] = p
 	if p.Node == "" {
+		s.waiting[p.Key()] = p
 		return
 	}
 	delete(s.told, p.Key())
@@ -194,6 +214,7 @@ func (s *State) forget(key string) {
 		return
 	}
 	delete(s.pods, key)
+	delete(s.waiting, key)
 	if old.Node != "" {
 		delete(s.at[old.Node], key)
 		s.drop(old.Node)

@@ -49,6 +49,8 @@ type Total struct {
 	// Blocked counts nodes that must not be disrupted, Leaving counts those that are leaving.
 	Blocked, Leaving                int
 	Allocatable, Requested, Daemons model.Resources
+	// Used is what the measured nodes really use, and Measured what they have allocatable.
+	Used, Measured model.Resources
 }
 
 // Monthly converts a price an hour to a price a month.
@@ -152,7 +154,9 @@ type Node struct {
 	recorded string
 
 	Allocatable, Requested, Daemons model.Resources
-	Pods                            []*Pod // by namespace and name
+	// Used is what the node really uses; zero if that is not measured.
+	Used model.Resources
+	Pods []*Pod // by namespace and name
 }
 
 // Leaving reports whether the node is being removed.

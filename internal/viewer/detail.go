@@ -18,9 +18,13 @@ func (m *Model) detailLines(room int) []string {
 		lines = append(lines, clip("  "+fact, m.width))
 	}
 	for _, resource := range m.options.Resources {
+		used := ""
+		if v := n.Used.Get(resource); v > 0 {
+			used = fmt.Sprintf("; %s used (%.0f%%)", view.Amount(resource, v), 100*view.Use(n.Used, n.Allocatable, resource))
+		}
 		lines = append(lines, clip(fmt.Sprintf("  %-8s %s  %s of %s requested, %s of it by daemons", resource,
 			s.bar(view.Use(n.Requested, n.Allocatable, resource), view.Use(n.Daemons, n.Allocatable, resource), 25),
-			view.Amount(resource, n.Requested.Get(resource)), view.Amount(resource, n.Allocatable.Get(resource)), view.Amount(resource, n.Daemons.Get(resource))), m.width))
+			view.Amount(resource, n.Requested.Get(resource)), view.Amount(resource, n.Allocatable.Get(resource)), view.Amount(resource, n.Daemons.Get(resource)))+used, m.width))
 	}
 	if text := verdict(n); text != "" {
 		lines = append(lines, "")

@@ -37,10 +37,20 @@ func (m *Model) head() []string {
 
 func (m *Model) bars() string {
 	t, s := m.fleet.Total, m.options.Style
-	width := max(10, min(30, (m.width-len("cpu  memory  idle 0.00 USD/h")-12)/max(1, len(m.options.Resources))))
+	spare := 12
+	for _, resource := range m.options.Resources {
+		if t.Used.Get(resource) > 0 {
+			spare += len(" (100% used)")
+		}
+	}
+	width := max(10, min(30, (m.width-len("cpu  memory  idle 0.00 USD/h")-spare)/max(1, len(m.options.Resources))))
 	var parts []string
 	for _, resource := range m.options.Resources {
-		parts = append(parts, resource+" "+s.bar(view.Use(t.Requested, t.Allocatable, resource), view.Use(t.Daemons, t.Allocatable, resource), width))
+		text := resource + " " + s.bar(view.Use(t.Requested, t.Allocatable, resource), view.Use(t.Daemons, t.Allocatable, resource), width)
+		if t.Used.Get(resource) > 0 {
+			text += fmt.Sprintf(" (%.0f%% used)", 100*view.Use(t.Used, t.Measured, resource))
+		}
+		parts = append(parts, text)
 	}
 	if !m.options.NoPrices {
 		parts = append(parts, "idle "+m.money(t.Idle, 2)+"/h")
@@ -101,7 +111,7 @@ func (m *Model) foot() string {
 	case m.detail != "":
 		return clip(s.faint("esc back  up/down pods  ? keys  q quit"), m.width)
 	}
-	return clip(s.faint("enter open  / filter  s sort  g group  d describe  w why  x what if  ? keys  q quit"), m.width)
+	return clip(s.faint("enter open  / filter  g group  d describe  w why  x what if  ? keys  q quit"), m.width)
 }
 
 func count(n int, what string) string {

@@ -75,6 +75,14 @@ func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 	return false
 }
 
+// onlyMoves reports whether a key moves the cursor and changes nothing else, so that the tables stay as they are.
+func (m *Model) onlyMoves(key string) bool {
+	if m.options.Classic || m.prompt.what != "" || m.help || m.paper != nil {
+		return false
+	}
+	return slices.Contains([]string{"down", "j", "up", "k", "pgdown", "ctrl+d", "pgup", "ctrl+u", "home", "end", "G"}, key)
+}
+
 // moved handles the keys that move the cursor.
 func (m *Model) moved(key string) bool {
 	t := m.current()

@@ -14,6 +14,9 @@ func (m *Model) nodeColumns() []column {
 	out := []column{{"NAME", 13, 1, false, true}}
 	for i, resource := range m.options.Resources {
 		out = append(out, column{strings.ToUpper(resource), barWidth, 2 + i, false, false})
+		if m.fleet.Total.Used.Get(resource) > 0 {
+			out = append(out, column{strings.ToUpper(resource) + usedSuffix, barWidth, 7, false, false})
+		}
 	}
 	out = append(out, column{"PODS", 4, 6, true, false}, column{"TYPE", 12, 7, false, false}, column{"CAPACITY", 9, 9, false, false}, column{"ZONE", 11, 12, false, false})
 	if !m.options.NoPrices {
@@ -94,9 +97,23 @@ func (m *Model) nodeCell(n *view.Node) func(string) string {
 		if slices.Contains(m.options.Labels, name) {
 			return m.label(n, name)
 		}
+		if resource, is := strings.CutSuffix(name, usedSuffix); is {
+			return m.used(n, strings.ToLower(resource))
+		}
 		resource := strings.ToLower(name)
 		return m.options.Style.bar(view.Use(n.Requested, n.Allocatable, resource), view.Use(n.Daemons, n.Allocatable, resource), barWidth)
 	}
+}
+
+// usedSuffix ends the names of columns with what nodes really use.
+const usedSuffix = " USED"
+
+// used draws what a node really uses of what is allocatable; it is empty if that is not measured.
+func (m *Model) used(n *view.Node, resource string) string {
+	if n.Used.IsZero() {
+		return ""
+	}
+	return m.options.Style.bar(view.Use(n.Used, n.Allocatable, resource), 0, barWidth)
 }
 
 func price(n *view.Node, decimals, hours int) string {

@@ -44,6 +44,9 @@ func (m *Model) compare(by string, a, b *view.Node) int {
 		if strings.EqualFold(by, resource) {
 			return cmp.Compare(view.Use(a.Requested, a.Allocatable, resource), view.Use(b.Requested, b.Allocatable, resource))
 		}
+		if strings.EqualFold(by, resource+usedSuffix) {
+			return cmp.Compare(view.Use(a.Used, a.Allocatable, resource), view.Use(b.Used, b.Allocatable, resource))
+		}
 	}
 	return natural(m.label(a, by), m.label(b, by))
 }

@@ -138,11 +138,16 @@ func (m *Model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	case Travelled:
 		m.travelled(message)
 	case tea.KeyPressMsg:
+		if m.onlyMoves(message.String()) {
+			m.moved(message.String())
+			return m, nil
+		}
 		if m.key(message) {
 			return m, tea.Quit
 		}
 	case tea.MouseWheelMsg:
 		m.wheel(message.Button)
+		return m, nil
 	case tea.MouseClickMsg:
 		m.click(message.X, message.Y)
 	default:

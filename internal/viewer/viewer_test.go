@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/model"
 	"tenon/internal/journal"
 	"tenon/internal/view"
 )
@@ -34,10 +35,14 @@ func quantities(cpu, memory string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory), corev1.ResourcePods: resource.MustParse("58")}
 }
 
-// sample is a fleet with one of everything: two pools and a node group, a starting node, a leaving node,
+// sample is a fleet whose real use is not measured.
+func sample() *view.Fleet { return sampled(nil) }
+
+// sampled is a fleet with one of everything: two pools and a node group, a starting node, a leaving node,
 // one without a price, daemons, and pods that wait.
-func sample() *view.Fleet {
+func sampled(used map[string]model.Resources) *view.Fleet {
 	s := view.NewState(nil)
+	s.Measure(used)
 	s.PricedIn(func(string) string { return "USD" })
 	hours := 0
 	node := func(name, pool, price, kind, capacity string, ready bool) {
@@ -174,6 +179,35 @@ func consulted() Options {
 		},
 	}
 	return o
+}
+
+// TestUseIsShownWhereItIsMeasured compares screens of a fleet whose real use is measured, except of one node, with golden files.
+func TestUseIsShownWhereItIsMeasured(t *testing.T) {
+	t.Parallel()
+	used := map[string]model.Resources{}
+	for i, node := range []string{"1-9", "1-10", "2-7", "2-8"} {
+		used["ip-10-0-"+node+".us-west-2.compute.internal"] = model.Resources{CPU: int64(300 + 700*i), Memory: int64(9-2*i) << 30}
+	}
+	for name, tc := range map[string]struct {
+		width int
+		keys  []string
+	}{"used-80": {80, nil}, "used-140": {140, []string{"g", "g", "g", "g", "s", "s"}}, "used-detail": {120, []string{"down", "down", "down", "enter"}}} {
+		m := New(options())
+		m.Update(tea.WindowSizeMsg{Width: tc.width, Height: 24})
+		m.Update(Fleet{Fleet: sampled(used)})
+		m.Text()
+		for _, key := range tc.keys {
+			m.Update(press(key))
+		}
+		var lines []string
+		for line := range strings.SplitSeq(ansi.Strip(m.Text()), "\n") {
+			if ansi.StringWidth(line) > tc.width {
+				t.Errorf("%s: a line is %d wide: %s", name, ansi.StringWidth(line), line)
+			}
+			lines = append(lines, strings.TrimRight(line, " "))
+		}
+		golden(t, name, strings.Join(lines, "\n")+"\n")
+	}
 }
 
 // TestAnswersComeLate checks that an answer is shown only while its question is open, and a past moment only while it is asked for.

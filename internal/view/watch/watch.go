@@ -27,6 +27,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/model"
 	"tenon/internal/market/publication"
 	"tenon/internal/view"
 )
@@ -78,6 +79,8 @@ type Watch struct {
 	client client.WithWatch
 	// market reads what the controller published.
 	market func(context.Context) (*publication.Publication, error)
+	// usage reads what nodes use; nil does not.
+	usage func(context.Context) (map[string]model.Resources, error)
 
 	mu       sync.Mutex
 	problems map[string]string
@@ -114,6 +117,9 @@ func (w *Watch) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	if w.market != nil {
 		all.Go(func() { w.prices(ctx) })
+	}
+	if w.usage != nil {
+		all.Go(func() { w.measures(ctx) })
 	}
 	for _, k := range kinds() {
 		all.Go(func() {
@@ -252,6 +258,9 @@ func (w *Watch) answered() bool {
 	defer w.mu.Unlock()
 	want := len(kinds())
 	if w.market != nil {
+		want++
+	}
+	if w.usage != nil {
 		want++
 	}
 	return len(w.listed)+len(w.problems) >= want
