@@ -17,9 +17,15 @@ type Rooms map[string]*quota.Room
 
 // take reserves room for n pods like this one. It returns how many have room, and what refuses the others.
 func (r Rooms) take(x *Index, pod *corev1.Pod, n int) (permitted int, refusal reason.Obstacles) {
+	return r.Take(x.Quotas(pod.Namespace), pod, n)
+}
+
+// Take reserves room in the quotas of a pod's namespace for n pods like it, as take does. The first call for a namespace
+// decides which quotas those are.
+func (r Rooms) Take(quotas []*corev1.ResourceQuota, pod *corev1.Pod, n int) (permitted int, refusal reason.Obstacles) {
 	room := r[pod.Namespace]
 	if room == nil {
-		room = quota.Of(counted(x.Quotas(pod.Namespace)))
+		room = quota.Of(counted(quotas))
 		r[pod.Namespace] = room
 	}
 	permitted = room.Take(pod, n)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tenon/core/order"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
@@ -30,13 +31,41 @@ func (c *attempt) scale(t *Trial, to Scale) error {
 		return nil
 	}
 	like := c.out.Pods[have[0]]
+	permitted, refusal := c.permitted(t, &like, to.Replicas-len(have))
 	for n := len(have); n < to.Replicas; n++ {
 		pod := anew(&like, fmt.Sprintf("%s-whatif-%d", to.Name, n))
 		pod.Created = c.out.Now
+		if n-len(have) >= permitted {
+			pod.Refused = refusal
+		}
 		pod.Template = c.ownVolumes(pod.Template, n)
 		c.out.Pods = append(c.out.Pods, pod)
 	}
 	return nil
+}
+
+// permitted is how many more pods like one the quotas of its namespace have room for, and what refuses the others. Without the
+// objects of the cluster no quota is known.
+func (c *attempt) permitted(t *Trial, like *snapshot.Pod, n int) (int, reason.Obstacles) {
+	if t.Around == nil {
+		return n, nil
+	}
+	at := slices.IndexFunc(t.Around.Pods, func(p *corev1.Pod) bool {
+		return p.Name == like.Name && cmp.Or(p.Namespace, metav1.NamespaceDefault) == like.Namespace
+	})
+	if at < 0 {
+		return n, nil
+	}
+	pod := *t.Around.Pods[at]
+	pod.Namespace = like.Namespace
+	var quotas []*corev1.ResourceQuota
+	for _, o := range t.Around.Others {
+		if q, is := o.(*corev1.ResourceQuota); is && cmp.Or(q.Namespace, metav1.NamespaceDefault) == like.Namespace {
+			quotas = append(quotas, q)
+		}
+	}
+	slices.SortFunc(quotas, func(a, b *corev1.ResourceQuota) int { return strings.Compare(a.Name, b.Name) })
+	return c.rooms.Take(quotas, &pod, n)
 }
 
 // podsOf are the indexes of a workload's pods; those that scaling removes last come first.

@@ -24,7 +24,7 @@ type Trial struct {
 	Scales  []Scale
 	// Interrupted are zones whose spot nodes are lost, and where spot is no longer sold.
 	Interrupted []string
-	// Around are the known objects that those of With may refer to.
+	// Around are the known objects that those of With may refer to, and the quotas that bound additional pods; nil knows none.
 	Around *ingest.Objects
 	// Options say how objects are read. Their catalogue is used for pools whose node class no pool of
 	// the snapshot has; it may be nil.
@@ -40,7 +40,7 @@ type Effect struct {
 
 // Apply makes a snapshot with the changes of the trial.
 func (t *Trial) Apply(s *snapshot.Snapshot) (*snapshot.Snapshot, Effect, error) {
-	c := &attempt{out: copied(s)}
+	c := &attempt{out: copied(s), rooms: ingest.Rooms{}}
 	for _, o := range t.Without {
 		if err := c.without(o); err != nil {
 			return nil, Effect{}, err
@@ -84,6 +84,8 @@ func copied(s *snapshot.Snapshot) *snapshot.Snapshot {
 type attempt struct {
 	out    *snapshot.Snapshot
 	effect Effect
+	// rooms are what quotas leave for additional pods.
+	rooms ingest.Rooms
 }
 
 // lose removes nodes at once, as an interruption does: pods whose controllers create them again need a
