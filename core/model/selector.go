@@ -9,15 +9,17 @@ type Selector struct {
 	Expressions []Expression `json:"expressions,omitempty"` // all must hold
 }
 
-// And picks the pods that both selectors pick.
-func (s Selector) And(o Selector) Selector {
-	switch {
-	case s.nothing() || o.nothing():
-		return Selector{}
-	case len(s.Expressions)+len(o.Expressions) == 0:
-		return Selector{All: true}
+// AllOf picks the pods that each of the selectors picks.
+func AllOf(selectors ...Selector) Selector {
+	var out Selector
+	for _, s := range selectors {
+		if s.nothing() {
+			return Selector{}
+		}
+		out.Expressions = append(out.Expressions, s.Expressions...)
 	}
-	return Selector{Expressions: slices.Concat(s.Expressions, o.Expressions)}
+	out.All = len(out.Expressions) == 0 && len(selectors) > 0
+	return out
 }
 
 func (s Selector) nothing() bool { return !s.All && len(s.Expressions) == 0 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tenon/core/feasible"
+	"tenon/core/model"
 	"tenon/core/snapshot"
 )
 
@@ -25,17 +26,31 @@ func (o *Rules) keepTogether(r *Registry, with Group, c *counted, soft bool) {
 	o.Needs = append(o.Needs, Need[DomainGroup]{g, has(c.domains, g), soft})
 }
 
-// partnerGroup is the group of the pods that are partners by one of the terms: as the
-// scheduler has it, such a pod matches all of the terms, not only that one.
-func partnerGroup(terms []snapshot.AffinityTerm, i int) Group {
-	joined := snapshot.AffinityTerm{Key: terms[i].Key, Namespaces: terms[i].Namespaces, Selector: terms[i].Selector}
-	for j := range terms {
-		if j != i {
-			joined.Selector = joined.Selector.And(terms[j].Selector)
-			joined.Namespaces = inBoth(joined.Namespaces, terms[j].Namespaces)
+// partnerGroups are the groups of the pods that are partners by a list of terms, one for each key: as the
+// scheduler has it, such a pod matches all of the terms, not only one.
+func partnerGroups(terms []snapshot.AffinityTerm) []Group {
+	if len(terms) == 0 {
+		return nil
+	}
+	all := Group{Namespaces: terms[0].Namespaces}
+	selectors := make([]model.Selector, len(terms))
+	for i := range terms {
+		selectors[i] = terms[i].Selector
+		if i > 0 {
+			all.Namespaces = inBoth(all.Namespaces, terms[i].Namespaces)
 		}
 	}
-	return termGroup(&joined)
+	all.Selector = model.AllOf(selectors...)
+	var out []Group
+	seen := map[string]bool{}
+	for i := range terms {
+		if key := terms[i].Key; !seen[key] {
+			seen[key] = true
+			all.Key = key
+			out = append(out, all)
+		}
+	}
+	return out
 }
 
 func inBoth(a, b []string) []string {

@@ -41,8 +41,8 @@ func (r *Registry) Enter(t *snapshot.Template, v *feasible.Variant, node Node) {
 			r.enter(terms[i].Key, termGroup(&terms[i]))
 		}
 	}
-	for i := range v.Affinity {
-		r.enter(v.Affinity[i].Key, partnerGroup(v.Affinity, i))
+	for _, g := range partnerGroups(v.Affinity) {
+		r.enter(g.Key, g)
 	}
 }
 
@@ -85,8 +85,8 @@ func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c *counted) {
 	for i := range v.SoftAntiAffinity {
 		o.keepApart(r, termGroup(&v.SoftAntiAffinity[i]), c, true)
 	}
-	for i := range v.Affinity {
-		o.keepTogether(r, partnerGroup(v.Affinity, i), c, false)
+	for _, g := range partnerGroups(v.Affinity) {
+		o.keepTogether(r, g, c, false)
 	}
 	for i := range v.SoftAffinity {
 		o.keepTogether(r, termGroup(&v.SoftAffinity[i]), c, true)

@@ -183,6 +183,9 @@ func (b *proposer) requests() {
 		if want <= have || want <= 0 {
 			continue
 		}
+		if name == feasible.Others {
+			return // the change would have too many parts
+		}
 		if name == model.Pods {
 			return // a machine whose daemons leave no room for a pod
 		}
@@ -218,6 +221,9 @@ func (b *proposer) minimum(r *reason.Reason) {
 	b.keep(p)
 }
 
+// softened is how many rules of a kind are tried, the first of the pod. Each trial looks at all rules of the pod.
+const softened = 16
+
 // soften turns one hard rule between pods into a preference.
 func (b *proposer) soften() {
 	add := func(code reason.Code, key string, change func(*snapshot.Template)) {
@@ -225,15 +231,15 @@ func (b *proposer) soften() {
 		change(p.template)
 		b.keep(p)
 	}
-	for i, s := range b.t.Spreads {
+	for i, s := range b.t.Spreads[:min(len(b.t.Spreads), softened)] {
 		if !s.Soft {
 			add(reason.Spread, s.Key, func(t *snapshot.Template) { t.Spreads = without(t.Spreads, i) })
 		}
 	}
-	for i, a := range b.t.Affinity {
+	for i, a := range b.t.Affinity[:min(len(b.t.Affinity), softened)] {
 		add(reason.Affinity, a.Key, func(t *snapshot.Template) { t.Affinity = without(t.Affinity, i) })
 	}
-	for i, a := range b.t.AntiAffinity {
+	for i, a := range b.t.AntiAffinity[:min(len(b.t.AntiAffinity), softened)] {
 		add(reason.AntiAffinity, a.Key, func(t *snapshot.Template) { t.AntiAffinity = without(t.AntiAffinity, i) })
 	}
 }
