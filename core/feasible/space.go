@@ -7,8 +7,6 @@
 package feasible
 
 import (
-	"slices"
-
 	"tenon/core/model"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
@@ -18,7 +16,7 @@ import (
 // answers that its methods fill; it belongs to one goroutine.
 type Space struct {
 	Snapshot *snapshot.Snapshot
-	// Dims are the resources that some pod asks for; vectors are in this order.
+	// Dims are the resources that some pod asks for; vectors are in this order. See Others.
 	Dims []string
 	// Slots are the different ways in which machines are offered.
 	Slots []Slot
@@ -39,6 +37,7 @@ type Space struct {
 	// daemonKeys are the labels that daemons ask for.
 	daemonKeys []string
 
+	others    map[string]bool // resources without a dimension of their own
 	softTaint bool            // some pool or node has a PreferNoSchedule taint
 	chosen    map[string]bool // labels of which the cloud chooses the value, in some pool
 }
@@ -61,7 +60,7 @@ func Compile(s *snapshot.Snapshot, askers []snapshot.TemplateIndex) *Space {
 // CompileWith is Compile for an asker that remembers what can be bought.
 func CompileWith(s *snapshot.Snapshot, askers []snapshot.TemplateIndex, m *Compiled) *Space {
 	sp := &Space{Snapshot: s, places: map[string]*Places{}, softTaint: hasSoftTaint(s), chosen: chosenLabels(s)}
-	sp.Dims = dimensions(s, askers)
+	sp.Dims, sp.others = dimensions(s, askers)
 	sp.keys = askedKeys(s, askers)
 	sp.compileDaemons()
 	sp.compileMarket(m)
@@ -84,33 +83,19 @@ const (
 	HostnameKey     = requirement.KeyHostname
 )
 
-// dimensions lists cpu, memory, pods and what else some asker requests.
-func dimensions(s *snapshot.Snapshot, askers []snapshot.TemplateIndex) []string {
-	dims := []string{model.CPU, model.Memory, model.Pods}
-	seen := map[string]bool{model.CPU: true, model.Memory: true, model.Pods: true}
-	for _, t := range askers {
-		r := &s.Templates[t].Requests
-		if r.Storage != 0 && !seen[model.EphemeralStorage] {
-			seen[model.EphemeralStorage] = true
-			dims = append(dims, model.EphemeralStorage)
-		}
-		for _, a := range r.Extended {
-			if !seen[a.Name] {
-				seen[a.Name] = true
-				dims = append(dims, a.Name)
-			}
-		}
-	}
-	slices.Sort(dims[3:])
-	return dims
-}
-
 // Vector is r in the order of Dims.
 func (sp *Space) Vector(r model.Resources) []int64 {
 	v := make([]int64, len(sp.Dims))
 	v[0], v[1], v[2] = r.CPU, r.Memory, r.Pods
 	for i := 3; i < len(sp.Dims); i++ {
 		v[i] = r.Get(sp.Dims[i])
+	}
+	if len(sp.others) > 0 {
+		for _, a := range r.Extended {
+			if sp.others[a.Name] {
+				v[len(v)-1] += a.Value
+			}
+		}
 	}
 	return v
 }

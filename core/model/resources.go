@@ -39,9 +39,30 @@ type Resources struct {
 func NewResources(amounts ...Amount) Resources {
 	var r Resources
 	for _, a := range amounts {
-		r = r.Add(single(a))
+		one := single(a)
+		r.CPU, r.Memory, r.Storage, r.Pods = r.CPU+one.CPU, r.Memory+one.Memory, r.Storage+one.Storage, r.Pods+one.Pods
+		r.Extended = append(r.Extended, one.Extended...)
 	}
+	slices.SortFunc(r.Extended, func(a, b Amount) int { return cmp.Compare(a.Name, b.Name) })
+	r.Extended = summed(r.Extended)
 	return r
+}
+
+// summed adds up neighbours of one name, in place, and leaves out zeros.
+func summed(sorted []Amount) []Amount {
+	out := sorted[:0]
+	for i, a := range sorted {
+		if n := len(out); i > 0 && n > 0 && out[n-1].Name == a.Name {
+			out[n-1].Value += a.Value
+		} else {
+			out = append(out, a)
+		}
+	}
+	out = slices.DeleteFunc(out, func(a Amount) bool { return a.Value == 0 })
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 func single(a Amount) Resources {
