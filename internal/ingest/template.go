@@ -16,7 +16,12 @@ import (
 // the pod cannot be considered; the template is still correct, since such a pod may be running.
 func (t *Translator) describe(pod *corev1.Pod, promised promises) (template snapshot.Template, refused reason.Obstacles) {
 	daemon := isDaemon(pod)
-	spec := &pod.Spec
+	spec, lengthProblem := shortened(&pod.Spec)
+	if lengthProblem != nil {
+		short := *pod
+		short.Spec = *spec
+		pod = &short
+	}
 	if daemon {
 		spec = unpinned(spec)
 	}
@@ -45,7 +50,7 @@ func (t *Translator) describe(pod *corev1.Pod, promised promises) (template snap
 		HostPorts: hostPorts(spec),
 		Volumes:   volumes,
 	}
-	problem := errors.Join(nodeProblem, podProblem, spreadProblem, volumeProblem, t.checkClaims(spec), avoidsPools(&template))
+	problem := errors.Join(lengthProblem, nodeProblem, podProblem, spreadProblem, volumeProblem, t.checkClaims(spec), avoidsPools(&template))
 	return template, obstacles(problem)
 }
 
