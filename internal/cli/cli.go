@@ -116,6 +116,7 @@ func commands(w Env) []*cobra.Command {
 		topCommand(w),
 		costCommand(w),
 		planCommand(w),
+		benchCommand(w),
 		explainCommand(w),
 		whyCommand(w),
 		journalCommand(w),
