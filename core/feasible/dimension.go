@@ -12,7 +12,7 @@ import (
 const Others = "other resources"
 
 const (
-	// fewResources get a dimension each, whatever they are.
+	// fewResources get a dimension each, present or absent.
 	fewResources = 16
 	// manyAbsent bounds how many resources that nothing has get a dimension of their own. Every machine has a number
 	// for each dimension, and the names in pods are their authors' choice.
