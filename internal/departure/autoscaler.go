@@ -9,6 +9,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/internal/drain"
 	"tenon/internal/podpolicy"
 	"tenon/internal/settings"
 )
@@ -34,7 +35,8 @@ func Delayed(node *corev1.Node) bool {
 	return false
 }
 
-// Heed applies the rules of Cluster Autoscaler, if the node is removed by them: they say which pods of DaemonSets are evicted.
+// Heed applies the rules of Cluster Autoscaler, if the node is removed by them: they say which pods of DaemonSets are evicted, and in
+// which order pods leave.
 func (d *Departure) Heed(rules settings.GroupDrain) {
 	if !ByAutoscaler(d.Node) {
 		return
@@ -46,6 +48,9 @@ func (d *Departure) Heed(rules settings.GroupDrain) {
 	leave := rules.DaemonsOfEmpty
 	if record.Evictions > 0 {
 		leave = rules.DaemonsOfOccupied
+	}
+	for _, p := range rules.Priorities {
+		d.State.Priorities = append(d.State.Priorities, p.Priority)
 	}
 	d.State.Stays = func(pod *corev1.Pod) bool {
 		if !podpolicy.Daemon(pod) {
@@ -64,6 +69,9 @@ func (d *Departure) Heed(rules settings.GroupDrain) {
 // Grace is the grace period of an evicted pod in seconds; nil means the pod's own.
 func (d *Departure) Grace(pod *corev1.Pod, rules settings.GroupDrain) *int64 {
 	most := int64(rules.MaxGraceSeconds)
+	if len(d.State.Priorities) > 0 {
+		most = rules.Priorities[drain.RankOf(d.State.Priorities, pod)].GraceSeconds
+	}
 	if own := pod.Spec.TerminationGracePeriodSeconds; !ByAutoscaler(d.Node) || most == 0 || own == nil || *own <= most {
 		return nil
 	}

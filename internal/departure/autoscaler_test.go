@@ -77,3 +77,18 @@ func TestGraceIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// With priorities the grace period of a pod is at most that of the highest priority that it reaches.
+func TestGraceIsBoundedByPriority(t *testing.T) {
+	t.Parallel()
+	d := departure.Departure{Node: autoscaled("")}
+	rules := settings.GroupDrain{MaxGraceSeconds: 600, Priorities: []settings.DrainPriority{{Priority: 0, GraceSeconds: 120}, {Priority: 1000, GraceSeconds: 20}}}
+	d.Heed(rules)
+	for priority, want := range map[int32]int64{-1: 120, 0: 120, 999: 120, 1000: 20, 2000: 20} {
+		own := int64(900)
+		got := d.Grace(&corev1.Pod{Spec: corev1.PodSpec{Priority: &priority, TerminationGracePeriodSeconds: &own}}, rules)
+		if got == nil || *got != want {
+			t.Errorf("priority %d: %v, want %d", priority, got, want)
+		}
+	}
+}

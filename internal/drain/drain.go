@@ -10,6 +10,7 @@ package drain
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -37,6 +38,9 @@ type State struct {
 	Pods []*corev1.Pod
 	// Stays reports whether a pod that would be evicted stays on the node; nil means none does.
 	Stays func(*corev1.Pod) bool
+	// Priorities, ascending, divide the pods into groups: each pod leaves with the highest of them that its own priority reaches, or
+	// with the lowest; daemons leave after all others. Without them critical pods leave last.
+	Priorities []int32
 }
 
 // Group is a set of pods that leave at the same time. A group leaves after the groups before it, so
@@ -49,10 +53,12 @@ const (
 	Daemons
 	Critical
 	CriticalDaemons
-	NoPods // the group of a node that waits for no pod, or only for those past their time
+
+	// NoPods is the group of a node that waits for no pod, or only for those past their time.
+	NoPods Group = math.MaxInt
 )
 
-// GroupOf is the group that a pod leaves with.
+// GroupOf is the group that a pod leaves with if no priorities are given.
 func GroupOf(pod *corev1.Pod) Group {
 	switch critical, daemon := podpolicy.Critical(pod), podpolicy.Daemon(pod); {
 	case critical && daemon:
@@ -63,6 +69,33 @@ func GroupOf(pod *corev1.Pod) Group {
 		return Daemons
 	}
 	return Plain
+}
+
+// GroupOf is the group that a pod leaves with.
+func (s State) GroupOf(pod *corev1.Pod) Group {
+	if len(s.Priorities) == 0 {
+		return GroupOf(pod)
+	}
+	at := RankOf(s.Priorities, pod)
+	if podpolicy.Daemon(pod) {
+		at += len(s.Priorities)
+	}
+	return Group(at)
+}
+
+// RankOf is the place of the highest priority, of ascending ones, that a pod's own reaches; the first place if it reaches none.
+func RankOf(priorities []int32, pod *corev1.Pod) int {
+	own := int32(0)
+	if pod.Spec.Priority != nil {
+		own = *pod.Spec.Priority
+	}
+	rank := 0
+	for i, p := range priorities {
+		if p <= own {
+			rank = i
+		}
+	}
+	return rank
 }
 
 // Step is the action for one pod now: evict it, as budgets allow, or delete it by force.
@@ -94,7 +127,7 @@ func Decide(s State) Decision {
 	d := Decision{Waiting: awaited(s), Turn: NoPods}
 	for _, pod := range d.Waiting {
 		if !s.due(pod) {
-			d.Turn = min(d.Turn, GroupOf(pod))
+			d.Turn = min(d.Turn, s.GroupOf(pod))
 		}
 	}
 	for _, pod := range d.Waiting {
@@ -132,7 +165,7 @@ func (s State) step(pod *corev1.Pod, turn Group) (Step, bool) {
 		grace := s.grace()
 		return Step{Pod: pod, Forced: true, Grace: grace}, shortens(pod, grace)
 	}
-	return Step{Pod: pod}, GroupOf(pod) == turn && podpolicy.Evictable(pod, s.Now)
+	return Step{Pod: pod}, s.GroupOf(pod) == turn && podpolicy.Evictable(pod, s.Now)
 }
 
 // due reports whether the pod's time is over: its own grace period no longer fits before the

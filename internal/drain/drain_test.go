@@ -2,6 +2,7 @@ package drain_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func text(d drain.Decision) string {
 		}
 		steps = append(steps, step)
 	}
-	turn := []string{"plain", "daemons", "critical", "critical daemons", "no pods"}[d.Turn]
+	turn := map[drain.Group]string{drain.Plain: "plain", drain.Daemons: "daemons", drain.Critical: "critical", drain.CriticalDaemons: "critical daemons", drain.NoPods: "no pods"}[d.Turn]
 	out := fmt.Sprintf("waits for [%s], does [%s], turn of %s", strings.Join(waiting, " "), strings.Join(steps, ", "), turn)
 	if !d.Next.IsZero() {
 		out += ", changes after " + d.Next.Sub(now).Truncate(time.Second).String()
@@ -213,5 +214,28 @@ func TestQuestionsAboutOnePod(t *testing.T) {
 	}
 	if d.Awaits("uid-static") || d.Awaits("uid-other") {
 		t.Error("these are not waited for")
+	}
+}
+
+// With priorities pods leave in ascending order of these, whichever class their priority has, and daemons after all others.
+func TestPodsLeaveByPriority(t *testing.T) {
+	t.Parallel()
+	prior := func(p int32) change { return func(pod *corev1.Pod) { pod.Spec.Priority = &p } }
+	all := []*corev1.Pod{
+		pod("low", prior(-10)), pod("none"), pod("middle", prior(999), critical), pod("high", prior(1000)), pod("top", prior(5000)), pod("agent", daemon), pod("top-agent", daemon, prior(5000)),
+	}
+	var got []string
+	for left := all; len(left) > 0; {
+		d := drain.Decide(drain.State{Now: now, Pods: left, Priorities: []int32{0, 1000}})
+		var leave []string
+		for _, s := range d.Steps {
+			leave = append(leave, s.Pod.Name)
+		}
+		slices.Sort(leave)
+		got = append(got, strings.Join(leave, " "))
+		left = slices.DeleteFunc(slices.Clone(left), func(p *corev1.Pod) bool { return slices.Contains(leave, p.Name) })
+	}
+	if want := []string{"low middle none", "high top", "agent", "top-agent"}; !slices.Equal(got, want) {
+		t.Errorf("pods leave as %q, want %q", got, want)
 	}
 }

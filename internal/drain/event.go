@@ -23,6 +23,9 @@ const (
 	reasonVolumes  = "AwaitingVolumeDetachment"
 	reasonSurging  = "Surging"
 	reasonUnsurged = "SurgeNotPossible"
+
+	reasonScaleDown       = "ScaleDown"
+	reasonScaleDownFailed = "ScaleDownFailed"
 )
 
 // rareSurge limits how often an event says that a pod waits for another: one is published at the beginning,
@@ -91,6 +94,17 @@ func NeverAllows(node *corev1.Node, s State, holds []Hold) []telemetry.Event {
 // Evicted says why a pod was evicted.
 func Evicted(pod *corev1.Pod, reason string) telemetry.Event {
 	return telemetry.Normal(pod, reasonEvicted, "Evicted pod: "+reason, nameOf(pod))
+}
+
+// ScaledDown says on a pod that it was evicted because nothing needs its node. The reason is Cluster Autoscaler's.
+func ScaledDown(node *corev1.Node, pod *corev1.Pod) telemetry.Event {
+	return telemetry.Normal(pod, reasonScaleDown, fmt.Sprintf("The pod is evicted: node %s is removed, because nothing needs it", node.Name), string(pod.UID))
+}
+
+// NotScaledDown says on a pod that it could not be evicted for long. The reason is Cluster Autoscaler's.
+func NotScaledDown(node *corev1.Node, pod *corev1.Pod, within time.Duration) telemetry.Event {
+	text := fmt.Sprintf("The pod could not be evicted from node %s, which is to be removed, within %s; evictions are tried further", node.Name, within)
+	return telemetry.Warning(pod, reasonScaleDownFailed, text, string(pod.UID))
 }
 
 // Surges says on pod and node that a pod stays until its replacement is Ready.

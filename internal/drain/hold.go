@@ -51,7 +51,7 @@ type Hold struct {
 func Holds(s State, d Decision, budgets []*policyv1.PodDisruptionBudget, rolls map[types.UID]surge.Step) []Hold {
 	var out []Hold
 	for _, pod := range d.Waiting {
-		if GroupOf(pod) != d.Turn && !podpolicy.Terminating(pod) || s.due(pod) && !podpolicy.Terminating(pod) {
+		if s.GroupOf(pod) != d.Turn && !podpolicy.Terminating(pod) || s.due(pod) && !podpolicy.Terminating(pod) {
 			continue
 		}
 		if hold, held := holdOf(s, pod, budgets, rolls); held {

@@ -1,8 +1,11 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,6 +59,8 @@ func (s *Settings) scaleDownOptions() []Option {
 		period("max-node-provision-time", "15m", "how long an instance of a group, in any mode, may take to become a node; the tag is maxnodeprovisiontime", &s.MaxNodeProvisionTime),
 		period("max-node-startup-time", "15m", "how long a node of a group, in any mode, may take to become Ready; until then its taints do not count; the tag is maxnodestartuptime", &s.MaxNodeStartupTime),
 		own("max-graceful-termination-sec", "600", "the longest grace period of a pod on a node that is removed, in seconds", Number(&s.GroupDrain.MaxGraceSeconds), s.checkGrace),
+		own("drain-priority-config", "", "order of evictions and longest grace periods by priority, as PRIORITY:SECONDS,...: pods of the lowest priority leave first, pods that reach a higher one after these; instead of max-graceful-termination-sec", drainPriorities(&s.GroupDrain.Priorities), s.checkDrainPriorities),
+		period("max-pod-eviction-time", "2m", "how long evictions from a node that is removed may be refused before the scale-down counts as failed (the drain goes on)", &s.GroupDrain.MaxEviction),
 		own("cordon-node-before-terminating", "true", "also cordon a node that is removed, besides its taints", Boolean(&s.GroupDrain.Cordon), nil),
 		period("node-deletion-delay-timeout", "2m", "how long the instance of a drained node is kept while the node has an annotation that begins with delay-deletion.cluster-autoscaler.kubernetes.io/", &s.GroupDrain.DeletionDelay),
 		own("daemonset-eviction-for-empty-nodes", "false", "evict pods of DaemonSets from removed nodes without other pods; a pod's annotation cluster-autoscaler.kubernetes.io/enable-ds-eviction takes precedence", Boolean(&s.GroupDrain.DaemonsOfEmpty), nil),
@@ -88,6 +93,10 @@ func (s *Settings) neededByGRPC(value *string) func() error {
 type GroupDrain struct {
 	// MaxGraceSeconds bounds the grace period of evicted pods; 0 leaves them their own.
 	MaxGraceSeconds int
+	// Priorities, ascending, say in which order pods leave, and bound their grace periods instead.
+	Priorities []DrainPriority
+	// MaxEviction is how long evictions may be refused before a drain counts as failed; 0 means for ever.
+	MaxEviction time.Duration
 	// Cordon nodes that are removed.
 	Cordon bool
 	// DeletionDelay is how long annotations may keep the instance of a drained node.
@@ -99,6 +108,49 @@ type GroupDrain struct {
 func (s *Settings) checkGrace() error {
 	if s.GroupDrain.MaxGraceSeconds < 0 {
 		return errors.New("it cannot be negative; 0 leaves pods the grace period that they ask for")
+	}
+	return nil
+}
+
+// DrainPriority bounds the grace period of pods that have at least this priority, and less than the next one.
+type DrainPriority struct {
+	Priority     int32
+	GraceSeconds int64
+}
+
+// drainPriorities reads pairs PRIORITY:SECONDS, separated by commas, and sorts them.
+func drainPriorities(field *[]DrainPriority) Value {
+	return plain("list", field, func(_ origin, text string) ([]DrainPriority, error) {
+		var out []DrainPriority
+		for pair := range strings.SplitSeq(text, ",") {
+			if text == "" {
+				break
+			}
+			priority, seconds, _ := strings.Cut(strings.TrimSpace(pair), ":")
+			p, err := strconv.ParseInt(priority, 10, 32)
+			grace, wrong := strconv.ParseUint(seconds, 10, 31)
+			if err != nil || wrong != nil {
+				return nil, fmt.Errorf("%q is no pair PRIORITY:SECONDS; use pairs such as 0:600,1000:60", pair)
+			}
+			out = append(out, DrainPriority{int32(p), int64(grace)})
+		}
+		slices.SortFunc(out, func(a, b DrainPriority) int { return cmp.Compare(a.Priority, b.Priority) })
+		return out, nil
+	})
+}
+
+// usualGraceSeconds is the default of max-graceful-termination-sec.
+const usualGraceSeconds = 600
+
+func (s *Settings) checkDrainPriorities() error {
+	list := s.GroupDrain.Priorities
+	for i := range list {
+		if i > 0 && list[i].Priority == list[i-1].Priority {
+			return fmt.Errorf("priority %d is given twice; leave one of them out", list[i].Priority)
+		}
+	}
+	if len(list) > 0 && s.GroupDrain.MaxGraceSeconds != usualGraceSeconds {
+		return errors.New("it contradicts max-graceful-termination-sec; leave one of them out")
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 		FeatureGates:      FeatureGates{ReservedCapacity: true},
 		Expander:          "price", WriteStatusConfigMap: true,
 		MaxNodeProvisionTime: 15 * time.Minute, MaxNodeStartupTime: 15 * time.Minute,
-		GroupDrain: GroupDrain{MaxGraceSeconds: 600, Cordon: true, DeletionDelay: 2 * time.Minute, DaemonsOfOccupied: true},
+		GroupDrain: GroupDrain{MaxGraceSeconds: 600, MaxEviction: 2 * time.Minute, Cordon: true, DeletionDelay: 2 * time.Minute, DaemonsOfOccupied: true},
 		Balance:    snapshot.Balance{Memory: 15, Allocatable: 50, Free: 50},
 		ScaleDown: snapshot.ScaleDown{ // as Cluster Autoscaler's documentation has it
 			Enabled: true, UnreadyEnabled: true, UtilizationThreshold: 500, GPUUtilizationThreshold: 500,
@@ -108,6 +108,8 @@ var each = map[string]struct {
 	"balance-similar-node-groups":             {"true", func(s *Settings) { s.BalanceSimilarNodeGroups = true }},
 	"max-node-provision-time":                 {"6m", func(s *Settings) { s.MaxNodeProvisionTime = 6 * time.Minute }},
 	"max-node-startup-time":                   {"7m", func(s *Settings) { s.MaxNodeStartupTime = 7 * time.Minute }},
+	"drain-priority-config":                   {"1000:30,0:600", func(s *Settings) { s.GroupDrain.Priorities = []DrainPriority{{0, 600}, {1000, 30}} }},
+	"max-pod-eviction-time":                   {"1m", func(s *Settings) { s.GroupDrain.MaxEviction = time.Minute }},
 	"max-graceful-termination-sec":            {"30", func(s *Settings) { s.GroupDrain.MaxGraceSeconds = 30 }},
 	"cordon-node-before-terminating":          {"false", func(s *Settings) { s.GroupDrain.Cordon = false }},
 	"node-deletion-delay-timeout":             {"1m", func(s *Settings) { s.GroupDrain.DeletionDelay = time.Minute }},

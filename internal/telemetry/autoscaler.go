@@ -28,6 +28,7 @@ type autoscalerMetrics struct {
 	ClusterAutoscalerScaledDownNodesTotal             *prometheus.CounterVec
 	ClusterAutoscalerFailedNodeCreationsTotal         *prometheus.CounterVec
 	ClusterAutoscalerOldUnregisteredNodesRemovedCount *prometheus.CounterVec
+	ClusterAutoscalerEvictedPodsTotal                 *prometheus.CounterVec
 }
 
 // autoscalerPrefix begins the names of these metrics, instead of ours.
@@ -59,5 +60,6 @@ func newAutoscalerMetrics(r *Register) autoscalerMetrics {
 		ClusterAutoscalerScaledDownNodesTotal:             r.Counter(autoscalerPrefix+"scaled_down_nodes_total", "Nodes that were removed from groups in mode cas."+suffix, "reason", "gpu_resource_name", "gpu_name", "dra_drivers"),
 		ClusterAutoscalerFailedNodeCreationsTotal:         r.Counter(autoscalerPrefix+"failed_node_creations_total", "Instances that did not come to groups in mode cas."+suffix, "reason"),
 		ClusterAutoscalerOldUnregisteredNodesRemovedCount: r.Counter(autoscalerPrefix+"old_unregistered_nodes_removed_count", "Instances of groups in mode cas that were ended because they did not become nodes."+suffix),
+		ClusterAutoscalerEvictedPodsTotal:                 r.Counter(autoscalerPrefix+"evicted_pods_total", "Pods of nodes that were removed from groups in mode cas: succeeded ones were evicted, failed ones could not be for --max-pod-eviction-time."+suffix, "eviction_result"),
 	}
 }

@@ -126,6 +126,7 @@ var documented = []string{
 	"cluster_autoscaler_scaled_down_nodes_total|counter|reason gpu_resource_name gpu_name dra_drivers",
 	"cluster_autoscaler_failed_node_creations_total|counter|reason",
 	"cluster_autoscaler_old_unregistered_nodes_removed_count|counter|",
+	"cluster_autoscaler_evicted_pods_total|counter|eviction_result",
 }
 
 // kinds are the objects with conditions, and the last labels of their metrics.

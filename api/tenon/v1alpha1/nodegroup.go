@@ -45,6 +45,9 @@ const (
 	AnnotationEnded = "tenon.sh/instance-ended"
 	// AnnotationDelayed says since when other programs have kept the instance of a drained node, as RFC 3339.
 	AnnotationDelayed = "tenon.sh/deletion-delayed"
+	// AnnotationEvicting says, on a node that is removed by the rules of Cluster Autoscaler, since when pods are to be evicted that have
+	// not begun to leave, as GROUP TIME, and after that "failed" if this was reported.
+	AnnotationEvicting = "tenon.sh/evicting"
 	// AnnotationCordoned says that Tenon cordoned the node, and uncordons it if the node stays after all.
 	AnnotationCordoned = "tenon.sh/cordoned"
 )

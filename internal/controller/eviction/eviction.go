@@ -189,6 +189,10 @@ func (q *queue) evict(ctx context.Context, leave departure.Departure, step drain
 	switch outcome.answer {
 	case left:
 		q.Events.Publish(drain.Evicted(pod, leave.Reason()))
+		if departure.ByAutoscaler(leave.Node) {
+			q.Events.Publish(drain.ScaledDown(leave.Node, pod))
+			q.Metrics.ClusterAutoscalerEvictedPodsTotal.WithLabelValues("succeeded").Inc()
+		}
 		q.Metrics.PodsDrainedTotal.WithLabelValues(leave.Reason()).Inc()
 		return reconcile.In(longestWait), nil
 	case gone:

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud/memory"
 	"tenon/internal/controller/eviction"
 	"tenon/internal/reconcile"
@@ -338,5 +339,27 @@ func TestPodsLeaveInOrder(t *testing.T) {
 		}
 		w.Clock.Step(c.wait)
 		w.expect("web", "evict web (uid-web)")
+	}
+}
+
+// TestScaledDown: an evicted pod of a node that is removed by the rules of Cluster Autoscaler is told so, and counted.
+func TestScaledDown(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]float64{"by these rules": 1, "otherwise": 0} {
+		w := newFixture(t, "web")
+		if want > 0 {
+			w.node.Spec.Taints = append(w.node.Spec.Taints, corev1.Taint{Key: tenonv1alpha1.TaintToBeDeleted, Effect: corev1.TaintEffectNoSchedule})
+			var now corev1.Node
+			w.Get(w.node.Name, &now)
+			now.Spec.Taints = w.node.Spec.Taints
+			w.Put(&now)
+		}
+		if _, _, err := w.look("web"); err != nil {
+			t.Fatal(err)
+		}
+		told := strings.Contains(strings.Join(w.Events(), "\n"), "Normal ScaleDown web: The pod is evicted")
+		if got := w.Count(w.Kit.Metrics.ClusterAutoscalerEvictedPodsTotal.WithLabelValues("succeeded")); got != want || told != (want > 0) {
+			t.Errorf("%s: counted %v and told %t, want %v", name, got, told, want)
+		}
 	}
 }

@@ -44,7 +44,7 @@ func (q *queue) ofPod(ctx context.Context, object client.Object) []reconcile.Key
 	if podpolicy.Active(pod) && !isGone(ctx, q.Client, pod) {
 		return keys
 	}
-	if d := q.decide(ctx, node); drain.GroupOf(pod) < d.Turn {
+	if s, d := q.decide(ctx, node); s.GroupOf(pod) < d.Turn {
 		for _, step := range d.Steps {
 			keys = append(keys, client.ObjectKeyFromObject(step.Pod))
 		}
@@ -71,20 +71,21 @@ func (q *queue) ofNode(ctx context.Context, object client.Object) []reconcile.Ke
 		return nil
 	}
 	var keys []reconcile.Key
-	for _, pod := range q.decide(ctx, node).Waiting {
+	_, d := q.decide(ctx, node)
+	for _, pod := range d.Waiting {
 		keys = append(keys, client.ObjectKeyFromObject(pod))
 	}
 	return keys
 }
 
-func (q *queue) decide(ctx context.Context, node *corev1.Node) drain.Decision {
+func (q *queue) decide(ctx context.Context, node *corev1.Node) (drain.State, drain.Decision) {
 	leave, err := departure.Read(ctx, q.Client, node, q.Clock.Now())
 	if err != nil {
 		q.note(ctx, err)
-		return drain.Decision{}
+		return drain.State{}, drain.Decision{}
 	}
 	leave.Heed(q.Settings.GroupDrain)
-	return drain.Decide(leave.State)
+	return leave.State, drain.Decide(leave.State)
 }
 
 // claimMatters lets through new deadlines.
@@ -126,7 +127,8 @@ func (q *queue) ofBudget(ctx context.Context, object client.Object) []reconcile.
 		if !q.drains(node) {
 			continue
 		}
-		for _, step := range q.decide(ctx, node).Steps {
+		_, d := q.decide(ctx, node)
+		for _, step := range d.Steps {
 			if step.Pod.Namespace == budget.Namespace && podpolicy.Selects(budget, step.Pod) {
 				keys = append(keys, client.ObjectKeyFromObject(step.Pod))
 			}

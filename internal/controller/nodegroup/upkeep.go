@@ -151,9 +151,18 @@ func (w watcher) lower(ctx context.Context, o *tenonv1alpha1.NodeGroup, from, to
 		return fmt.Errorf("lower node group %s from %d to %d: %w", o.Name, from, to, err)
 	}
 	text := fmt.Sprintf("The desired size is lowered from %d to %d, because instances do not come: %s", from, to, why)
-	nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "ScaleUpFailed", text, string(o.UID), fmt.Sprint(to)))
-	if o.Spec.Mode == tenonv1alpha1.ModeCAS {
-		w.kit.Metrics.ClusterAutoscalerFailedNodeCreationsTotal.WithLabelValues(backedBy(o)).Add(float64(from - to))
+	timedOut := backedBy(o) == reasonTooLate
+	event := "ScaleUpFailed"
+	if timedOut {
+		event = "ScaleUpTimedOut"
+	}
+	nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, event, text, string(o.UID), fmt.Sprint(to)))
+	switch metrics := w.kit.Metrics; {
+	case o.Spec.Mode != tenonv1alpha1.ModeCAS:
+	case timedOut:
+		metrics.ClusterAutoscalerFailedScaleUpsTotal.WithLabelValues("timeout", "", "", "").Inc()
+	default:
+		metrics.ClusterAutoscalerFailedNodeCreationsTotal.WithLabelValues(backedBy(o)).Add(float64(from - to))
 	}
 	reconcile.Log(ctx).Info("lowered the size of a node group whose instances do not come", "NodeGroup", o.Name, "from", from, "to", to, "cause", why)
 	_, err = nodegroup.Show(ctx, w.kit, o, to, nodegroup.Corrected)

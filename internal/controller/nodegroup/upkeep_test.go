@@ -95,6 +95,9 @@ func TestInstancesThatDoNotCome(t *testing.T) {
 	step("long ago", 3*time.Hour, "", "False NoFailure", 0)
 	raise(4)
 	step("they are late", 16*time.Minute, "", "True ProvisionTimeout", 1, "web 4 to 3")
+	if events := r.Events(); !slices.ContainsFunc(events, func(e string) bool { return strings.Contains(e, "ScaleUpTimedOut") && strings.Contains(e, "15m") }) {
+		t.Errorf("events %q", events)
+	}
 }
 
 // TestAFailureBeforeTheChange says nothing of the size that is asked for now, nor does one of a group in mode observe change it.

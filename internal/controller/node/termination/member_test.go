@@ -171,3 +171,62 @@ func TestAMemberThatIsKept(t *testing.T) {
 		})
 	}
 }
+
+// TestAMemberThatIsNotDrained: in mode cas a drain whose pods do not begin to leave counts as failed once, on pods, node and group,
+// after the flag's time, also if the controller was restarted meanwhile; and it goes on.
+func TestAMemberThatIsNotDrained(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(*corev1.Node)
+		longer time.Duration
+		fails  bool
+	}{
+		"too long":           {change: scaledDown, longer: 2 * time.Minute, fails: true},
+		"not yet":            {change: scaledDown, longer: 2*time.Minute - 10*time.Second},
+		"not by these rules": {longer: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, _, node, c := member(t, 0)
+			h.Kit.Settings.GroupDrain.MaxEviction = 2 * time.Minute
+			var g tenonv1alpha1.NodeGroup
+			h.Get("web", &g)
+			g.Spec.Mode = tenonv1alpha1.ModeCAS
+			h.Put(&g)
+			if tc.change != nil {
+				tc.change(node)
+				h.Put(node)
+			}
+			h.Bound("web-1", "n")
+			h.Delete(node)
+			for range 2 {
+				c = termination.New(h.Kit)
+				h.Run(c, "n")
+				h.Clock.Step(tc.longer / 2)
+			}
+			for range 3 {
+				h.Run(termination.New(h.Kit), "n")
+			}
+			events := strings.Join(h.Events(), "\n")
+			failed := h.Count(h.Kit.Metrics.ClusterAutoscalerEvictedPodsTotal.WithLabelValues("failed"))
+			h.Get("web", &g)
+			onGroup := g.Status.Scaled != nil && !g.Status.Scaled.Failed.IsZero()
+			onPod, onNode := strings.Contains(events, "ScaleDownFailed web-1: The pod could not be evicted"), strings.Contains(events, "ScaleDownFailed n: 1 pods could not be evicted within 2m0s")
+			want := 0.0
+			if tc.fails {
+				want = 1
+			}
+			if onPod != tc.fails || onNode != tc.fails || onGroup != tc.fails || failed != want {
+				t.Errorf("said on pod %t, node %t, group %t, counted %v; want %t; events:\n%s", onPod, onNode, onGroup, failed, tc.fails, events)
+			}
+			if !h.Get("n", &corev1.Node{}) {
+				t.Error("the node is gone before its pod")
+			}
+		})
+	}
+}
+
+// scaledDown marks a node that is removed by the rules of Cluster Autoscaler.
+func scaledDown(n *corev1.Node) {
+	n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: tenonv1alpha1.TaintToBeDeleted, Effect: corev1.TaintEffectNoSchedule})
+}

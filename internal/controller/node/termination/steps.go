@@ -39,6 +39,9 @@ func (c *controller) drain(ctx context.Context, p *pass) (progress, error) {
 	decision := drain.Decide(p.State)
 	c.announce(p.State)
 	if len(decision.Waiting) > 0 {
+		if err := c.refused(ctx, p, decision); err != nil {
+			return progress{}, err
+		}
 		explanation, err := c.explain(ctx, p, decision)
 		if err != nil {
 			return progress{}, err
