@@ -30,6 +30,8 @@ var someReasons = map[string][]string{
 	"internal/cli/planning/gather.go":            {"Empty", "Underutilized"},
 	"internal/controller/disruption/evaluate.go": {"Empty", "Underutilized"},
 	"internal/rolloutpace/rollout.go":            {"Empty", "Underutilized"},
+	// EKS's update config is about nodes that are replaced by newer ones.
+	"cloud/aws/nodegroup/conversion.go": {"Empty", "Underutilized"},
 	// Drifted nodes are replaced, also where a buffer has to buy afterwards.
 	"core/decide/buffer.go": {"Drifted"},
 	// Only consolidation waits for a better moment, and must save something.

@@ -23,14 +23,15 @@ import (
 
 func groupsCommand(w Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "groups",
-		Short:   "Bring node groups along from Cluster Autoscaler",
-		Long:    `Bring node groups along from Cluster Autoscaler. See docs/migrating-from-cluster-autoscaler.md.`,
-		Example: `  tenon groups import > values.yaml`,
-		Args:    knownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "groups",
+		Short: "Bring node groups along from Cluster Autoscaler, and turn them into pools",
+		Long:  `Bring node groups along from Cluster Autoscaler, and turn them into pools. See docs/migrating-from-cluster-autoscaler.md.`,
+		Example: `  tenon groups import > values.yaml
+  tenon groups convert web > pool.yaml`,
+		Args: knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(groupsImportCommand(w))
+	cmd.AddCommand(groupsImportCommand(w), groupsConvertCommand(w))
 	return cmd
 }
 

@@ -13,6 +13,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/api/label"
+	"tenon/cloud"
 	"tenon/core/catalog"
 	"tenon/core/requirement"
 	"tenon/internal/preflight"
@@ -39,7 +40,13 @@ type Cloud struct {
 	Labels    label.Data
 	// Preflight says what the account lacks for the controller to work; nil looks at nothing.
 	Preflight Preflight
+	// ConvertGroup makes a pool of a node group; nil if the cloud has no groups.
+	ConvertGroup ConvertGroup
 }
+
+// ConvertGroup reads a group of the account by its name in the cloud, and makes a pool of it. It changes nothing. Build is the
+// version of the program.
+type ConvertGroup func(ctx context.Context, build, group string) (cloud.GroupConversion, error)
 
 // Preflight looks at an account.
 type Preflight func(context.Context, Ground) []preflight.Finding

@@ -115,3 +115,11 @@ func TestFixes(t *testing.T) {
 		}
 	}
 }
+
+// What is converted from node groups has no errors.
+func TestConvertedGroupsAreValid(t *testing.T) {
+	t.Parallel()
+	if n := run(t, "../../cloud/aws/nodegroup/testdata/conversion").Count(validate.Error); n != 0 {
+		t.Errorf("%d errors", n)
+	}
+}

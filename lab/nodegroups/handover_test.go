@@ -1,9 +1,14 @@
 package nodegroups
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,33 +20,61 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/lab/labtest"
 )
 
-// pool makes a pool of machines like those of the groups, whose nodes have the label of a node group of this name, so that pods which
-// name it may be there.
-func (s *story) pool(name string) {
+// convert makes a pool of a group with the program that users run, checks it with the same program, and applies it. The pool's nodes get the label of
+// a node group of another name, so that pods which name that may be there. The name of the pool is returned.
+func (s *story) convert(name, label string) string {
 	s.Helper()
-	discovery := map[string]string{"karpenter.sh/discovery": cluster}
-	s.Create(&awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: s.named(name)}, Spec: awsv1.EC2NodeClassSpec{
-		Role: "karpenterNodeRole-demo", AMISelectorTerms: []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
-		SubnetSelectorTerms: []awsv1.SubnetSelectorTerm{{Tags: discovery}}, SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: discovery}},
-	}})
-	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: s.named(name)}}
-	pool.Spec.Template.Labels = map[string]string{groupLabel: s.named(name)}
-	pool.Spec.Template.Spec.NodeClassRef = &karpenterv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: s.named(name)}
-	pool.Spec.Template.Spec.Requirements = []karpenterv1.Requirement{{Key: v1.LabelInstanceTypeStable, Operator: v1.NodeSelectorOpIn, Values: []string{"m5.large"}}}
-	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}}
+	program := got(labtest.Product())(s)
+	convert := exec.CommandContext(s.Context(), program, "groups", "convert", s.groups[name])
+	var said bytes.Buffer
+	convert.Stderr, convert.Env = &said, s.environment()
+	text, err := convert.Output()
+	if status, is := errors.AsType[*exec.ExitError](err); err != nil && (!is || status.ExitCode() != 2) { // 2: something is lost
+		s.Fatalf("convert: %v\n%s", err, said.Bytes())
+	}
+	s.Logf("what is different:\n%s", said.Bytes())
+	validate := exec.CommandContext(s.Context(), program, "validate", "-")
+	validate.Stdin = bytes.NewReader(text)
+	if out, err := validate.CombinedOutput(); err != nil {
+		s.Fatalf("the objects are not valid: %v\n%s\n%s", err, out, text)
+	}
+	class, pool := &awsv1.EC2NodeClass{}, &karpenterv1.NodePool{}
+	documents := strings.Split(string(text), "---\n")
+	if len(documents) != 2 {
+		s.Fatalf("not two objects:\n%s", text)
+	}
+	for i, object := range []client.Object{class, pool} {
+		if err := yaml.Unmarshal([]byte(documents[i]), object); err != nil {
+			s.Fatal(err)
+		}
+	}
+	if pool.Spec.Template.Labels == nil {
+		pool.Spec.Template.Labels = map[string]string{}
+	}
+	pool.Spec.Template.Labels[groupLabel] = s.named(label)
+	pool.Spec.Disruption.Budgets = []karpenterv1.Budget{{Nodes: "0"}} // the story is about the group
+	s.Create(class)
 	s.Create(pool)
-	s.Cleanup(func() { // claims go with their pool, and the class after them
-		ctx := context.Background()
-		if err := s.Lab.Client.Delete(ctx, pool); err != nil {
+	s.Cleanup(func() { // claims go with their pool
+		if err := s.Lab.Client.Delete(context.Background(), pool); err != nil {
 			s.Error(err)
 		}
 	})
+	return pool.Name
+}
+
+// environment is that of a user of the emulated AWS.
+func (s *story) environment() []string {
+	s.Helper()
+	return append(os.Environ(), "AWS_REGION=us-west-2", "AWS_ENDPOINT_URL="+endpoint(s.T, s.Lab), "AWS_ACCESS_KEY_ID=000000000001", "AWS_SECRET_ACCESS_KEY=lab")
 }
 
 // watchPods notes, until the returned function is called, the longest time for which a pod of an app had no node.
@@ -110,7 +143,7 @@ func (s *story) steady(name string) int64 {
 	return size
 }
 
-// TestAGroupIsHandedOver: nodes of a pool replace those of a group whose pods have a PodDisruptionBudget, and no pod waits for a node
+// TestAGroupIsHandedOver: nodes of a pool that was converted from a group replace those of the group, whose pods have a PodDisruptionBudget, and no pod waits for a node
 // meanwhile. In the middle it is paused, taken back so that the group grows again, and begun again.
 func TestAGroupIsHandedOver(t *testing.T) {
 	s := tell(t)
@@ -123,7 +156,7 @@ func TestAGroupIsHandedOver(t *testing.T) {
 	}})
 	s.Running("web", nodes)
 	s.awaitSizes(map[string]int32{"web": nodes})
-	s.pool("own")
+	own := s.convert("web", "own")
 	longest := s.watchPods("web")
 
 	s.change("web", `{"spec":{"mode":"handover","disruption":{"consolidateAfter":"Never","budgets":[{"nodes":"25%"}]}}}`)
@@ -152,12 +185,12 @@ func TestAGroupIsHandedOver(t *testing.T) {
 		o, _ := s.object("web")
 		return meta.IsStatusConditionTrue(o.Status.Conditions, tenonv1alpha1.ConditionHandedOver), fmt.Sprintf("%+v", o.Status.Conditions)
 	})
-	var own v1.NodeList
-	if err := s.Lab.Client.List(t.Context(), &own, client.MatchingLabels{karpenterv1.LabelNodePool: s.named("own")}); err != nil {
+	var pooled v1.NodeList
+	if err := s.Lab.Client.List(t.Context(), &pooled, client.MatchingLabels{karpenterv1.LabelNodePool: own}); err != nil {
 		t.Fatal(err)
 	}
 	for _, pod := range s.Running("web", nodes) {
-		if !slices.ContainsFunc(own.Items, func(n v1.Node) bool { return n.Name == pod.Spec.NodeName }) {
+		if !slices.ContainsFunc(pooled.Items, func(n v1.Node) bool { return n.Name == pod.Spec.NodeName }) {
 			t.Errorf("pod %s is on %s, which is no node of the pool", pod.Name, pod.Spec.NodeName)
 		}
 	}

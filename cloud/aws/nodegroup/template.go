@@ -124,8 +124,16 @@ func (r *Reader) configuration(ctx context.Context, name string) (launched, erro
 // templateVersion reads a version of a launch template, by name or ID; without a version it reads the
 // default.
 func (r *Reader) templateVersion(ctx context.Context, s *types.LaunchTemplateSpecification) (launched, error) {
+	d, err := r.templateData(ctx, s)
+	if err != nil {
+		return launched{}, err
+	}
+	return launchedBy(d)
+}
+
+func (r *Reader) templateData(ctx context.Context, s *types.LaunchTemplateSpecification) (*ec2types.ResponseLaunchTemplateData, error) {
 	if s == nil || s.LaunchTemplateName == nil && s.LaunchTemplateId == nil {
-		return launched{}, &unclear{"NoLaunchTemplate", "the group names no launch template", "give the group a launch template"}
+		return nil, &unclear{"NoLaunchTemplate", "the group names no launch template", "give the group a launch template"}
 	}
 	in := &ec2.DescribeLaunchTemplateVersionsInput{Versions: []string{cmp.Or(aws.ToString(s.Version), "$Default")}}
 	name := aws.ToString(s.LaunchTemplateName)
@@ -136,12 +144,16 @@ func (r *Reader) templateVersion(ctx context.Context, s *types.LaunchTemplateSpe
 	}
 	out, err := r.Clients.Templates.DescribeLaunchTemplateVersions(ctx, in)
 	if err != nil {
-		return launched{}, fmt.Errorf("describe version %s of the launch template %s: %w", in.Versions[0], name, err)
+		return nil, fmt.Errorf("describe version %s of the launch template %s: %w", in.Versions[0], name, err)
 	}
 	if len(out.LaunchTemplateVersions) == 0 || out.LaunchTemplateVersions[0].LaunchTemplateData == nil {
-		return launched{}, &unclear{"NoLaunchTemplateVersion", fmt.Sprintf("the launch template %s has no version %s", name, in.Versions[0]), "name a version that is there"}
+		return nil, &unclear{"NoLaunchTemplateVersion", fmt.Sprintf("the launch template %s has no version %s", name, in.Versions[0]), "name a version that is there"}
 	}
-	d := out.LaunchTemplateVersions[0].LaunchTemplateData
+	return out.LaunchTemplateVersions[0].LaunchTemplateData, nil
+}
+
+// launchedBy is what the data of a launch template say about instances.
+func launchedBy(d *ec2types.ResponseLaunchTemplateData) (launched, error) {
 	l := launched{instanceType: string(d.InstanceType), image: aws.ToString(d.ImageId), userData: decoded(aws.ToString(d.UserData))}
 	l.spot = d.InstanceMarketOptions != nil && d.InstanceMarketOptions.MarketType == ec2types.MarketTypeSpot
 	return l, convert(d.InstanceRequirements, &l.requirements)
