@@ -27,11 +27,12 @@ func groupsCommand(w Env) *cobra.Command {
 		Short: "Bring node groups along from Cluster Autoscaler, and turn them into pools",
 		Long:  `Bring node groups along from Cluster Autoscaler, and turn them into pools. See docs/migrating-from-cluster-autoscaler.md.`,
 		Example: `  tenon groups import > values.yaml
-  tenon groups convert web > pool.yaml`,
+  tenon groups convert web > pool.yaml
+  tenon groups check web`,
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(groupsImportCommand(w), groupsConvertCommand(w))
+	cmd.AddCommand(groupsImportCommand(w), groupsConvertCommand(w), groupsCheckCommand(w))
 	return cmd
 }
 

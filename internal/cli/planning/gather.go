@@ -48,6 +48,11 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 			return nil, err
 		}
 	}
+	if j.Prepare != nil {
+		if err := j.Prepare(objects); err != nil {
+			return nil, err
+		}
+	}
 	j.report.Set("putting the picture together", fmt.Sprintf("%d pods", len(objects.Pods)))
 	j.objects, j.reading = objects, options
 	s := ingest.Build(objects, options)

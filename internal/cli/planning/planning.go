@@ -47,6 +47,8 @@ type Options struct {
 	Now time.Time
 	// Output is table, json or yaml.
 	Output string
+	// Prepare, if set, changes the objects before the plan is made, which a snapshot file does not have.
+	Prepare func(*ingest.Objects) error
 	// Write, if set, writes the plan instead of an output format.
 	Write func(io.Writer, document.Planned) error
 	// WhatIf is what is tried beside: then the difference is written.

@@ -280,3 +280,17 @@ func TestReadKeepsLittle(t *testing.T) {
 		t.Errorf("lost: %+v", pod)
 	}
 }
+
+// Volumes that are lost with the node stay, because rules of groups ask for them, but without their details.
+func TestReadKeepsLocalVolumes(t *testing.T) {
+	t.Parallel()
+	text := "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {volumes: [{name: host, hostPath: {path: /var}}, {name: empty, emptyDir: {medium: Memory, sizeLimit: 1Gi}}, {name: config, configMap: {name: web}}]}\n"
+	objects, _, err := Read([]string{write(t, map[string]string{"a.yaml": text})}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	volumes := objects.Pods[0].Spec.Volumes
+	if len(volumes) != 2 || volumes[0].HostPath == nil || volumes[0].HostPath.Path != "" || volumes[1].EmptyDir == nil || volumes[1].EmptyDir.Medium != "Memory" || volumes[1].EmptyDir.SizeLimit != nil {
+		t.Errorf("volumes %+v", volumes)
+	}
+}

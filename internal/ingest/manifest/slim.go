@@ -25,11 +25,18 @@ func slim(o metav1.Object) {
 			list[i] = corev1.ContainerStatus{Name: c.Name, Resources: c.Resources, AllocatedResources: c.AllocatedResources}
 		}
 	}
-	var claims []corev1.Volume
+	var kept []corev1.Volume
 	for _, v := range pod.Spec.Volumes {
-		if v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
-			claims = append(claims, v)
+		switch {
+		case v.PersistentVolumeClaim != nil || v.Ephemeral != nil:
+		case v.HostPath != nil:
+			v.VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}
+		case v.EmptyDir != nil:
+			v.VolumeSource = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: v.EmptyDir.Medium}}
+		default:
+			continue
 		}
+		kept = append(kept, v)
 	}
-	pod.Spec.Volumes = claims
+	pod.Spec.Volumes = kept
 }

@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/order"
+	"tenon/core/plan"
+	"tenon/core/snapshot"
+	"tenon/internal/cli/document"
+	"tenon/internal/cli/planning"
+	"tenon/internal/ingest"
+	"tenon/internal/owner"
+)
+
+func groupsCheckCommand(w Env) *cobra.Command {
+	o := planning.Options{Consolidate: true, Output: planning.Table}
+	var now string
+	cmd := &cobra.Command{
+		Use:   "check NODEGROUP",
+		Short: "Say what would become of the nodes of a group that is handed over to pools",
+		Long: `Say what would become of the nodes of a group that is handed over to pools, in any mode that it has
+is now: which are replaced and by what, which wait for a PodDisruptionBudget, and which stay
+because of a pod. It also lists the pods that people should know of before: without a
+PodDisruptionBudget and alone, with local storage, protected, or of an autoscaler. Nothing is
+changed. The plan is that of tenon plan --consolidate for the same input.
+
+Exit status: 0 when there is nothing to do before; 2 when a node would stay or a pod is listed;
+1 when there is no such group or the input was wrong.`,
+		Example: `  tenon groups check web
+  kubectl get nodegroups,nodepools,ec2nodeclasses,nodes,pods,daemonsets,poddisruptionbudgets,replicasets -A -o yaml | tenon groups check web -f -`,
+		Args: cobra.ExactArgs(1),
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVarP(&o.Files, "file", "f", nil, "file or directory of Kubernetes objects, or - for standard input; may be repeated")
+	flags.StringVar(&o.Catalog, "catalog", "", catalogUsage(w))
+	flags.StringVar(&o.Region, "region", w.Cloud.Builtin.Region, "region of the built-in "+w.Cloud.Builtin.Name+" catalogue")
+	flags.StringVar(&now, "now", "", "time of the plan as RFC 3339 (default: the clock's)")
+	settingFlags(flags, w)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c := groupCheck{name: args[0]}
+		o.Prepare = c.prepare
+		o.Write = c.write
+		if _, err := makePlan(cmd, w, o, now); err != nil {
+			return err
+		}
+		if c.open {
+			return ErrIncomplete
+		}
+		return nil
+	}
+	return cmd
+}
+
+// groupCheck is one run.
+type groupCheck struct {
+	name    string
+	objects *ingest.Objects
+	open    bool // there is something to do before
+}
+
+// prepare hands the group over in the plan, with all of its nodes at once.
+func (c *groupCheck) prepare(objects *ingest.Objects) error {
+	c.objects = objects
+	at := slices.IndexFunc(objects.NodeGroups, func(g *tenonv1alpha1.NodeGroup) bool { return g.Name == c.name })
+	if at < 0 {
+		return fmt.Errorf("there is no NodeGroup %s among %d", c.name, len(objects.NodeGroups))
+	}
+	group := objects.NodeGroups[at].DeepCopy()
+	observed := group.Observed()
+	group.Spec.Mode = tenonv1alpha1.ModeHandover
+	delete(group.Annotations, tenonv1alpha1.AnnotationHandoverPaused)
+	group.Spec.Disruption = &karpenterv1.Disruption{ConsolidateAfter: karpenterv1.NeverEnding(), Budgets: []karpenterv1.Budget{{Nodes: "100%"}}}
+	objects.NodeGroups[at] = group
+	members := 0
+	for i, node := range objects.Nodes {
+		if !observed && node.Annotations[tenonv1alpha1.AnnotationGroup] == c.name || observed && alike(group, node) {
+			marked := node.DeepCopy()
+			marked.Annotations = maps.Clone(marked.Annotations)
+			if marked.Annotations == nil {
+				marked.Annotations = map[string]string{}
+			}
+			marked.Annotations[tenonv1alpha1.AnnotationGroup], marked.Annotations[tenonv1alpha1.AnnotationJoined] = c.name, "true"
+			objects.Nodes[i] = marked
+			members++
+		}
+	}
+	if members == 0 {
+		return errors.New("no node of the group is known: in mode observe its nodes are found by the label eks.amazonaws.com/nodegroup or alpha.eksctl.io/nodegroup-name; for other groups set another mode first, such as handover with the annotation " + tenonv1alpha1.AnnotationHandoverPaused)
+	}
+	return nil
+}
+
+// alike reports whether a node has the labels that name the group.
+func alike(group *tenonv1alpha1.NodeGroup, node *corev1.Node) bool {
+	if group.Status.Template == nil {
+		return false
+	}
+	for _, label := range []string{"eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name"} {
+		if name := group.Status.Template.Labels[label]; name != "" {
+			return node.Labels[label] == name
+		}
+	}
+	return false
+}
+
+func (c *groupCheck) write(to io.Writer, p document.Planned) error {
+	var lines []string
+	say := func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }
+	nodes := map[string]bool{}
+	var goes, waits, stays []string
+	for i := range p.Plan.Prospects {
+		n := &p.Plan.Prospects[i]
+		if n.Pool != snapshot.GroupPool(c.name) {
+			continue
+		}
+		nodes[n.Node] = true
+		switch n.Kind {
+		case plan.Chosen:
+			goes = append(goes, n.Node+" "+replacement(&p.Plan.Disruptions[n.Disruption]))
+		case plan.Waiting:
+			waits = append(waits, n.Node+": "+n.Cause.Text())
+		default:
+			stays = append(stays, n.Node+": "+n.Cause.Text())
+		}
+	}
+	for _, each := range []struct {
+		title string
+		list  []string
+	}{{"can be replaced now", goes}, {"would be replaced after others", waits}, {"would stay", stays}} {
+		say("%s: %s", plural(len(each.list), "node", "nodes"), each.title)
+		for _, line := range each.list {
+			say("  %s", line)
+		}
+	}
+	found := c.pods(nodes)
+	for _, title := range order.Keys(found) {
+		slices.Sort(found[title])
+		say("%s: %s", title, strings.Join(found[title], ", "))
+	}
+	c.open = len(stays)+len(found) > 0
+	_, err := io.WriteString(to, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// replacement is what is bought for a node.
+func replacement(d *plan.Disruption) string {
+	if len(d.Replacements) == 0 {
+		return "needs no replacement"
+	}
+	parts := make([]string, len(d.Replacements))
+	for i := range d.Replacements {
+		r := &d.Replacements[i]
+		parts[i] = fmt.Sprintf("%s, %s %s in %s for %s an hour", r.Pool, r.Offer.InstanceType, r.Offer.CapacityType, r.Offer.Zone, r.Offer.Price)
+	}
+	return "by " + strings.Join(parts, "; ")
+}
+
+// pods lists the pods on some nodes that people should know of, by what is to be known.
+func (c *groupCheck) pods(nodes map[string]bool) map[string][]string {
+	replicas := map[owner.Ref]int{}
+	for _, pod := range c.objects.Pods {
+		replicas[owner.Of(pod)]++
+	}
+	t := ingest.NewTranslator(c.index(), ingest.Options{})
+	found := map[string][]string{}
+	for _, pod := range c.objects.Pods {
+		of, name := owner.Of(pod), pod.Namespace+"/"+pod.Name
+		if !nodes[pod.Spec.NodeName] || of.Kind == "DaemonSet" || of.Kind == "Node" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		note := func(title string) { found[title] = append(found[title], name) }
+		tie := t.Tie(pod)
+		if of.None() {
+			note("without a controller, so that no program makes the pod again")
+		} else if replicas[of] == 1 && len(tie.Budgets) == 0 {
+			note("alone and without a PodDisruptionBudget, so that the workload pauses")
+		}
+		if tie.Protected {
+			note("protected by an annotation, so that the node stays")
+		}
+		if local(pod) {
+			note("with local storage, which is lost")
+		}
+		if autoscaler(pod) {
+			note("of an autoscaler, which should not run on nodes that it replaces")
+		}
+	}
+	return found
+}
+
+// index has what decides about the eviction of pods.
+func (c *groupCheck) index() *ingest.Index {
+	x := ingest.NewIndex()
+	for _, object := range c.objects.Others {
+		x.Put(object)
+	}
+	return x
+}
+
+// local reports whether a pod keeps something on its node.
+func local(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.HostPath != nil || v.EmptyDir != nil && v.EmptyDir.Medium != corev1.StorageMediumMemory
+	})
+}
+
+// autoscaler reports whether a pod has the label that charts of autoscalers give it.
+func autoscaler(pod *corev1.Pod) bool {
+	for _, label := range []string{"app.kubernetes.io/name", "app", "k8s-app"} {
+		if slices.ContainsFunc([]string{"cluster-autoscaler", "aws-cluster-autoscaler", "tenon", "karpenter"}, func(name string) bool { return pod.Labels[label] == name }) {
+			return true
+		}
+	}
+	return false
+}
