@@ -16,7 +16,10 @@ import (
 )
 
 // dashboardFlags are what the command line of `tenon dashboard` says.
-type dashboardFlags struct{ kubeconfig, context, listen, tokenFile, journal string }
+type dashboardFlags struct {
+	kubeconfig, context, listen, tokenFile, journal, prometheus string
+	links                                                       []string
+}
 
 func dashboardCommand(w Env) *cobra.Command {
 	var f dashboardFlags
@@ -37,6 +40,7 @@ browser asks for the token, and programs send it as "Authorization: Bearer TOKEN
 		Example: `  tenon dashboard
   tenon dashboard --context staging --listen 127.0.0.1:0
   tenon dashboard --journal http://127.0.0.1:8080
+  tenon dashboard --link 'Grafana=https://grafana.example/d/node?var-node={node}' --prometheus http://127.0.0.1:9090
   tenon dashboard --listen 0.0.0.0:8082 --token-file token`,
 		Args: noArguments,
 	}
@@ -46,6 +50,8 @@ browser asks for the token, and programs send it as "Authorization: Bearer TOKEN
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8082", "address and port to serve on; port 0: any that is free")
 	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
+	flags.StringVar(&f.prometheus, "prometheus", "", "address of a Prometheus server that has the controller's metrics, for the price over a day, a week and a month")
+	flags.StringArrayVar(&f.links, "link", nil, "link to another tool as NAME=ADDRESS, with {node}, {instance}, {pool}, {namespace} or {pod} for what a page shows; may be repeated")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that is asked for; needed beyond this machine")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), f, w) }
 	return cmd
@@ -55,6 +61,16 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 	token, err := dashboard.Token("--listen", f.listen, "--token-file", f.tokenFile)
 	if err != nil {
 		return err
+	}
+	links, err := dashboard.ParseLinks(f.links)
+	if err != nil {
+		return fmt.Errorf("--link: %w", err)
+	}
+	var prometheus dashboard.Prometheus
+	if f.prometheus != "" {
+		if prometheus, err = dashboard.PrometheusAt(f.prometheus, &http.Client{}); err != nil {
+			return fmt.Errorf("--prometheus: %w", err)
+		}
 	}
 	config, title, err := cluster(f.kubeconfig, f.context, w)
 	if err != nil {
@@ -71,7 +87,8 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	options := dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Details: following.State.Details, Market: following.State.Market, Console: w.Cloud.Builtin.Console, Token: token, Try: Try(w), Clock: time.Now}
+	options := dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Details: following.State.Details, Market: following.State.Market, Console: w.Cloud.Builtin.Console, Token: token, Try: Try(w), Clock: time.Now,
+		Prometheus: prometheus, Links: links}
 	if f.journal != "" {
 		options.Journal = journalSource(f.journal)
 	}

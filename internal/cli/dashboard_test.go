@@ -15,6 +15,9 @@ func TestDashboardTeachesMistakes(t *testing.T) {
 		"--listen 8082":                                 "no address with a port",
 		"--token-file /no/such/file":                    "read the token",
 		"--token-file /dev/null":                        "is empty",
+		"--link Grafana":                                "is no link",
+		"--link A=https://g.example/{team}":             "needs placeholders",
+		"--prometheus localhost:9090":                   "is no address of a Prometheus server",
 		"--listen 127.0.0.1:0 --kubeconfig /no/such/it": "--kubeconfig",
 	} {
 		got := run(t, nil, append([]string{"dashboard"}, strings.Fields(flags)...)...)

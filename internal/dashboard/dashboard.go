@@ -39,6 +39,10 @@ type Options struct {
 	Journal journal.Source
 	// Try answers what-if questions about the newest snapshot of the journal; nil answers none.
 	Try Try
+	// Prometheus answers queries about the past; nil answers none.
+	Prometheus Prometheus
+	// Links lead to other tools.
+	Links []Link
 	// Token is required of requests unless it is empty. Without a token, requests must name this machine.
 	Token string
 	Clock func() time.Time
@@ -52,6 +56,7 @@ type Dashboard struct {
 	tries     tries
 
 	assessments assessments
+	asked       asked
 }
 
 // New makes a dashboard.
@@ -77,6 +82,8 @@ func (d *Dashboard) Handler() http.Handler {
 	mux.HandleFunc("GET /api/fleet", d.fleet)
 	mux.HandleFunc("GET /api/stream", d.stream)
 	mux.HandleFunc("GET /api/market", d.market)
+	mux.HandleFunc("GET /api/pools/{name}/fit", d.poolFit)
+	mux.HandleFunc("GET /api/cost/{span}", d.costHistory)
 	mux.HandleFunc("GET /api/nodes.csv", d.nodesCSV)
 	mux.HandleFunc("GET /api/costs.csv", d.costsCSV)
 	mux.HandleFunc("GET /api/details/{kind}/{name}", d.details)

@@ -25,6 +25,9 @@ type update struct {
 	Costs    map[cost.Dimension][]money `json:"costs"`
 	Notices  []noticeLine               `json:"notices"`
 	History  []sample                   `json:"history"`
+	// Spans says that Prometheus has the price over longer times.
+	Spans bool   `json:"spans"`
+	Links []Link `json:"links"`
 }
 
 type total struct {
@@ -136,6 +139,7 @@ func (d *Dashboard) update(last, now *view.Fleet) update {
 	out := update{
 		Title: d.options.Title, Currency: now.Currency, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
 		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[cost.Dimension][]money{}, Notices: []noticeLine{}, History: d.history.all(),
+		Spans: d.options.Prometheus != nil, Links: append([]Link{}, d.options.Links...),
 	}
 	before := map[string]*view.Node{}
 	if last != nil {

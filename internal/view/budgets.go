@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"time"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -17,6 +18,52 @@ type Budgets struct {
 	Lines   []Budget    `json:"lines"`
 	// Turns is when a budget next becomes active or inactive; zero if it never does.
 	Turns time.Time `json:"turns,omitzero"`
+	// Calendar is what is allowed in the next week, for the present number of nodes; empty if no budget has a schedule.
+	Calendar []Period `json:"calendar"`
+}
+
+// Period is a time in which the allowances do not change.
+type Period struct {
+	From    time.Time   `json:"from"`
+	Until   time.Time   `json:"until"`
+	Allowed []Allowance `json:"allowed"`
+}
+
+// calendarLength is how far the calendar reaches, and mostPeriods how many periods it has at most.
+const (
+	calendarLength = 7 * 24 * time.Hour
+	mostPeriods    = 200
+)
+
+// calendar returns the periods of the next week. Neighbours that allow the same are one.
+func calendar(pool *karpenterv1.NodePool, nodes int, now time.Time) []Period {
+	out := []Period{}
+	for at, end := now, now.Add(calendarLength); at.Before(end) && len(out) < mostPeriods; {
+		next, turns := pool.NextTurn(at)
+		switch {
+		case !turns && len(out) == 0:
+			return out
+		case !turns || next.After(end):
+			next = end
+		}
+		allowed := allowances(pool, nodes, at)
+		if n := len(out); n > 0 && slices.Equal(out[n-1].Allowed, allowed) {
+			out[n-1].Until = next
+		} else {
+			out = append(out, Period{at, next, allowed})
+		}
+		at = next
+	}
+	return out
+}
+
+func allowances(pool *karpenterv1.NodePool, nodes int, at time.Time) []Allowance {
+	out := []Allowance{}
+	for _, reason := range reasons {
+		allowed, _ := pool.AllowedDisruptions(reason, nodes, at) // the line of the broken budget has the error
+		out = append(out, Allowance{string(reason), bounded(allowed)})
+	}
+	return out
 }
 
 // Allowance is how many nodes may be disrupted at the same time for a reason.
@@ -54,7 +101,7 @@ func (p *Pool) Budgets(now time.Time) *Budgets {
 // budgetsOf evaluates budgets for the nodes of a pool. As in the controller, a node counts if it is initialized and its
 // instance is not being terminated.
 func budgetsOf(d *karpenterv1.Disruption, nodes []*Node, now time.Time) *Budgets {
-	out := &Budgets{Allowed: []Allowance{}, Lines: []Budget{}}
+	out := &Budgets{Lines: []Budget{}}
 	for _, n := range nodes {
 		switch n.Phase {
 		case Ready:
@@ -66,10 +113,7 @@ func budgetsOf(d *karpenterv1.Disruption, nodes []*Node, now time.Time) *Budgets
 		}
 	}
 	pool := karpenterv1.NodePool{Spec: karpenterv1.NodePoolSpec{Disruption: *d}}
-	for _, reason := range reasons {
-		allowed, _ := pool.AllowedDisruptions(reason, out.Nodes, now) // the line of the broken budget has the error
-		out.Allowed = append(out.Allowed, Allowance{string(reason), bounded(allowed)})
-	}
+	out.Allowed, out.Calendar = allowances(&pool, out.Nodes, now), calendar(&pool, out.Nodes, now)
 	for _, b := range d.Budgets {
 		line := Budget{Nodes: b.Nodes, Reasons: []string{}}
 		for _, reason := range b.Reasons {

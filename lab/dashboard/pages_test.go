@@ -60,7 +60,7 @@ func cluster(nodes, pods int) *view.State {
 	}
 	for i := range nodes {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i), Labels: map[string]string{
-			view.PriceLabel: "0.2", corev1.LabelInstanceTypeStable: "m5.large", corev1.LabelTopologyZone: "us-west-2a", "karpenter.sh/nodepool": fmt.Sprintf("pool-%d", i%3), "karpenter.sh/capacity-type": "spot",
+			view.PriceLabel: "0.2", corev1.LabelInstanceTypeStable: "m5.large", corev1.LabelTopologyZone: fmt.Sprintf("us-west-2%c", 'a'+i%2), "karpenter.sh/nodepool": fmt.Sprintf("pool-%d", i%3), "karpenter.sh/capacity-type": "spot",
 		}}}
 		n.Status.Allocatable = room("8", "32Gi")
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
@@ -127,6 +127,20 @@ func (recorded) Contents(_ context.Context, _ string, w io.Writer) error {
 	return snapshot.Write(w, &snapshot.Snapshot{})
 }
 
+var links = []dashboard.Link{{Name: "Grafana", Of: "node", Address: "https://grafana.example/d/node?var-node={node}"}, {Name: "Logs", Of: "pod", Address: "https://logs.example/?q={namespace}/{pod}"}}
+
+// prices are what Prometheus says: a price that rises for a day.
+func prices(_ context.Context, query string, from, until time.Time, step time.Duration) (map[int64]float64, error) {
+	out := map[int64]float64{}
+	for at := from; at.Before(until); at = at.Add(step) {
+		out[at.Unix()] = at.Sub(from).Hours() / 10
+		if strings.Contains(query, "idle") {
+			out[at.Unix()] /= 4
+		}
+	}
+	return out, nil
+}
+
 // browser is Chromium with the dashboard open in it, and what went wrong there.
 type browser struct {
 	context.Context
@@ -157,6 +171,7 @@ func opened(t testing.TB, state *view.State) *browser {
 		t.Fatal(err)
 	}
 	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Details: state.Details, Market: state.Market, Console: aws.Cloud().Builtin.Console, Journal: recorded{journal.File(file)}, Clock: time.Now,
+		Links: links, Prometheus: prices,
 		Try: cli.Try(cli.Env{LookupEnv: func(string) (string, bool) { return "", false }, Cloud: aws.Cloud()})})
 	server := httptest.NewServer(pages.Handler())
 	t.Cleanup(server.Close)
@@ -258,13 +273,14 @@ func TestPagesInChromium(t *testing.T) {
 		{"pending", []string{"shop", "<b>12 Insufficient cpu</b>"}},
 		{"nodes", []string{"13 nodes", "node-11"}},
 		{"nodes/pool-1", []string{"4 nodes", "node-10"}},
-		{"node/node-3", []string{"web-3-0", "spot", "disruption: 1 node to give up", "Launched after 2 s, registered after 31 s, initialized after 40 s.", "Pod shop/web-3-0 must not be evicted", "karpenter.sh/do-not-disrupt", "karpenter.sh/capacity-type", "i-0123456789abcdef0 ↗"}},
+		{"node/node-3", []string{"web-3-0", "spot", "Grafana ↗", "Logs ↗", "disruption: 1 node to give up", "Launched after 2 s, registered after 31 s, initialized after 40 s.", "Pod shop/web-3-0 must not be evicted", "karpenter.sh/do-not-disrupt", "karpenter.sh/capacity-type", "i-0123456789abcdef0 ↗"}},
 		{"node/pool-2-xyz", []string{"Launched is Unknown: LaunchFailed", "InsufficientInstanceCapacity"}},
-		{"pool/pool-1", []string{"LimitReached is True", "0.800 USD/h", "80 %", "At the same time may go: 2 empty, 0 drifted", "not active", "This changes at", "<i>shop</i>", "4 nodes"}},
+		{"pool/pool-1", []string{"LimitReached is True", "0.800 USD/h", "80 %", "At the same time may go: 2 empty, 0 drifted", "not active", "This changes at", "Budgets in the next week", "fewer may", "<i>shop</i>", "4 nodes"}},
 		{"group/base", []string{"BackedOff is True", "3 wanted, 1 to 5", "2 times in a row", "It has no node."}},
 		{"class/EC2NodeClass/default", []string{"SubnetsReady is False", "Pools that use it: pool-1", "usw2-az1", "ami-0123456789"}},
 		{"class/EC2NodeClass/gone", []string{"There is no such class now"}},
-		{"cost", []string{"By namespace", "shop", "Decisions that change the price", "−0.200 USD/h"}},
+		{"zone/us-west-2b", []string{"Zone us-west-2b", "6 nodes", "1.200 USD/h", "node-1"}},
+		{"cost", []string{"Month", "By namespace", "shop", "Decisions that change the price", "−0.200 USD/h"}},
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
 		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "0.1900 USD/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p", "decision-2.json", "Decide again"}},
 		{"decisions/4", []string{"node-3 (delete, Underutilized)", "5 × NotWorthIt"}},
@@ -294,6 +310,9 @@ func TestPagesInChromium(t *testing.T) {
 		b.shows(t, want)
 	}
 	b.colours(t)
+	b.keepTheMap(t)
+	b.askPrometheus(t)
+	b.chooseAPool(t)
 	b.askAboutANode(t)
 	b.decideAgain(t)
 	b.ask(t)
@@ -314,6 +333,55 @@ func (b *browser) colours(t testing.TB) {
 		b.shows(t, want)
 		b.picture(t, "colour-"+by)
 	}
+}
+
+// keepTheMap checks that the map of a zone can be drawn as SVG, with its nodes and with names as text.
+func (b *browser) keepTheMap(t testing.TB) {
+	t.Helper()
+	read[string](t, b, "location.hash = '#/zone/us-west-2b'")
+	b.shows(t, "Zone us-west-2b")
+	drawn := read[string](t, b, `mapSVG(document.querySelector("canvas"), state.pools, "us-west-2b")`)
+	if !strings.HasPrefix(drawn, "<svg xmlns=") || strings.Count(drawn, "<rect") < 6*8 || !strings.Contains(drawn, ">node-1  m5.large</text>") || strings.Contains(drawn, "node-2 ") {
+		t.Errorf("the map as SVG is %.300s", drawn)
+	}
+	if *screenshots != "" {
+		if err := os.WriteFile(filepath.Join(*screenshots, "map.svg"), []byte(drawn), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kind := read[string](t, b, `document.querySelector("canvas").toDataURL().slice(0, 14)`); kind != "data:image/png" {
+		t.Errorf("the map as a picture begins with %s", kind)
+	}
+}
+
+// askPrometheus makes the page Cost show the price of a month.
+func (b *browser) askPrometheus(t testing.TB) {
+	t.Helper()
+	read[string](t, b, "location.hash = '#/cost'")
+	b.shows(t, "Month")
+	read[bool](t, b, `document.getElementById("span-month").click() || true`)
+	b.shows(t, "highest 7")
+	b.accessible(t, "cost of a month")
+	b.picture(t, "cost-month")
+}
+
+// chooseAPool makes the page Market say which types a pool may buy. The snapshot has no pool.
+func (b *browser) chooseAPool(t testing.TB) {
+	t.Helper()
+	read[string](t, b, "location.hash = '#/market'")
+	b.shows(t, "Instance types")
+	choose := func(fit string) {
+		read[bool](t, b, `(() => { const s = document.getElementById("market-pool"); s.value = "pool-1"; s.dispatchEvent(new Event("change")); return true; })()`)
+		b.shows(t, "has no pool pool-1")
+		read[bool](t, b, "Object.assign(sold, {fit: "+fit+"}), draw(), true")
+	}
+	choose(`{decision: 2, types: {"m5.large": "the pool asks for kubernetes.io/arch In arm64, and it is amd64"}}`)
+	b.shows(t, "the pool asks for kubernetes.io/arch In arm64")
+	b.shows(t, "0 types may be bought for pool pool-1, by the snapshot of decision 2")
+	b.accessible(t, "market of a pool")
+	b.picture(t, "market-pool")
+	choose(`{decision: 2, types: {"m5.large": ""}}`)
+	b.shows(t, "1 type may be bought for pool pool-1")
 }
 
 // askAboutANode checks that a node's page leads to the question what would be without the node.

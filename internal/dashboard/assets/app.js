@@ -91,7 +91,7 @@ function table(label, columns, rows, empty) {
   return el("div.scroll", { tabindex: 0, role: "region", "aria-label": label }, el("table.cards", { role: "table", "aria-label": label },
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, columns.map(c => el(c.n ? "th.n" : "th", { role: "columnheader", scope: "col", "aria-sort": c.key && sorting.key === c.key ? (sorting.down ? "descending" : "ascending") : null },
       c.key ? el("button", { type: "button", onclick: () => { sorting = { key: c.key, down: sorting.key === c.key && !sorting.down }; draw(); } }, c.name + (sorting.key === c.key ? (sorting.down ? " ↓" : " ↑") : "")) : c.name)))),
-    el("tbody", { role: "rowgroup" }, rows.map(r => el("tr", { role: "row" }, columns.map(c => el(c.n ? "td.n" : c.why ? "td.why" : c.nb ? "td.nb" : "td", { role: "cell", "data-name": c.name }, c.cell(r))))))));
+    el("tbody", { role: "rowgroup" }, rows.map(r => el("tr", { role: "row" }, columns.map(c => el(c.n ? "td.n" : c.why ? "td.why" : c.long ? "td.nb.long" : c.mid ? "td.mid" : c.nb ? "td.nb" : "td", { role: "cell", "data-name": c.name }, c.cell(r))))))));
 }
 
 function fleetPage() {
@@ -113,7 +113,7 @@ function fleetPage() {
     tones() ? tones().key.map(([text, tone]) => el("span.key", null, el("i", { style: { background: tone } }), text)) : colour === "state" ? Object.values(states).map(([text, v]) => el("span.key", null, el("i", { style: { background: `var(${v})` } }), text)) : el("span.key", null, "pale is idle, full is in use")));
   if (!state.nodes.size) out.push(el("div.card.empty", null, "There are no nodes."));
   else {
-    out.push(mapOf(state.pools));
+    out.push(...mapOf(state.pools));
   }
   out.push(el("h2", null, "Pools"), table("Pools", [
     { name: "Pool", nb: 1, cell: p => [poolLink(p.kind, p.name), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
@@ -122,7 +122,32 @@ function fleetPage() {
     { name: unit() + "/h", n: 1, cell: p => number(p.total.price) }, { name: unit() + "/month", n: 1, cell: p => number(730 * p.total.price, 0) }, { name: "Idle " + unit() + "/h", n: 1, cell: p => number(p.total.idle) },
     { name: "Limits", nb: 1, cell: p => p.limits.map(l => l.name + " " + amount(l.name, l.have) + "/" + amount(l.name, l.most)).join(", ") || "–" },
   ], state.pools, "There are no pools."));
+  const zones = zonesOf();
+  if (zones.length > 1) out.push(el("h2", null, "Zones"), table("Zones", [
+    { name: "Zone", nb: 1, cell: z => el("a", { href: "#/zone/" + encodeURIComponent(z.name) }, z.name) }, { name: "Nodes", n: 1, cell: z => z.nodes.length }, { name: "Pods", n: 1, cell: z => z.pods },
+    { name: "CPU", nb: 1, cell: z => meter(z.cpu) }, { name: "Memory", nb: 1, cell: z => meter(z.memory) }, { name: unit() + "/h", n: 1, cell: z => number(z.price) }, { name: "Spot", n: 1, cell: z => z.price ? percent(z.spot / z.price) : "–" },
+  ], zones, ""));
   return out;
+}
+// Zones with sums over their nodes.
+function zonesOf() {
+  const by = new Map();
+  for (const n of state.nodes.values()) {
+    if (!n.zone) continue;
+    if (!by.has(n.zone)) by.set(n.zone, { name: n.zone, nodes: [], pods: 0, price: 0, idle: 0, spot: 0, cpu: [0, 0, 0], memory: [0, 0, 0] });
+    const z = by.get(n.zone);
+    z.nodes.push(n); z.pods += n.pods.length; z.price += n.price; z.idle += n.idle; z.spot += n.capacity === "spot" ? n.price : 0;
+    for (const i of [0, 1, 2]) { z.cpu[i] += n.cpu[i]; z.memory[i] += n.memory[i]; }
+  }
+  return [...by.values()].sort((a, b) => a.name < b.name ? -1 : 1);
+}
+function zonePage(name) {
+  const z = zonesOf().find(x => x.name === name), head = el("h1", null, el("span.soft", null, "Zone "), name);
+  if (!z) return [head, el("div.card.empty", null, "There is no node in this zone now.")];
+  const nodes = sorted(z.nodes), shown = nodes.slice(0, 100), ready = nodes.filter(n => n.phase === "Ready").length;
+  return [head, figures([[hourly(z.price), "Price now", month(z.price)], [hourly(z.idle), "Idle", z.price ? percent(z.idle / z.price) + " of the price" : ""], [nodes.length, "Nodes", ready + " ready"], [z.pods, "Pods", ""],
+    [percent(share(z.cpu)), "CPU requested", cores(z.cpu[0]) + " of " + cores(z.cpu[1])], [percent(share(z.memory)), "Memory requested", bytes(z.memory[0]) + " of " + bytes(z.memory[1])], [percent(z.price ? z.spot / z.price : 0), "Spot", "of the price"]]),
+    ...mapOf(state.pools, name), el("h2", null, plural(nodes.length, "node")), nodes.length > shown.length ? el("p.soft", null, "The first 100 are shown. ", el("a", { href: "#/nodes/" + encodeURIComponent(name) }, "All of them")) : null, nodesTable(shown, "")];
 }
 
 // tones are the colours of nodes by what they have in common or by an amount, with the key; null for the colours of state and use.
@@ -166,17 +191,66 @@ function squarify(items, x, y, w, h, place) {
 }
 const weigh = n => Math.max(size === "price" ? n.price : n[size][1], size === "price" ? 0.005 : size === "cpu" ? 0.5 : 1 << 29);
 let areas = [], hovered = null;
-function mapOf(pools) {
-  const nodes = pools.reduce((sum, p) => sum + p.total.nodes, 0), where = pools.length === 1 ? "pool " + poolName(pools[0]) : plural(pools.length, "pool");
+function mapOf(pools, zone) {
+  const nodes = [...state.nodes.values()].filter(n => (zone == null || n.zone === zone) && pools.some(p => p.name === n.pool && p.kind === n.kind)).length;
+  const where = zone != null ? "zone " + zone : pools.length === 1 ? "pool " + poolName(pools[0]) : plural(pools.length, "pool");
   const canvas = el("canvas", { role: "img", "aria-label": "Map of " + plural(nodes, "node") + " in " + where + "; tables list them", tabindex: -1 });
-  requestAnimationFrame(() => map(canvas, pools));
-  return el("div.map", null, canvas);
+  requestAnimationFrame(() => map(canvas, pools, zone));
+  return [el("div.map", null, canvas), el("div.row.after", null, "The map as", el("button", { type: "button", onclick: () => savePNG(canvas) }, "PNG"), el("button", { type: "button", onclick: () => saveSVG(canvas, pools, zone) }, "SVG"))];
 }
-function map(canvas, pools = state.pools) {
-  const width = canvas.clientWidth, count = pools.reduce((sum, p) => sum + p.total.nodes, 0), height = Math.round(Math.min(620, Math.max(190, count * 15000 / width + 24 * pools.length)));
-  const ratio = devicePixelRatio || 1, css = getComputedStyle(document.documentElement), paint = name => css.getPropertyValue(name).trim();
+// A map can be kept: what is on the canvas as PNG, or drawn again as SVG.
+function save(name, blob) {
+  const address = URL.createObjectURL(blob);
+  el("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+const mapName = kind => ["tenon", state.title, new Date().toISOString().slice(0, 16)].join("-").replace(/[^\w.-]+/g, "-") + "." + kind;
+const savePNG = canvas => canvas.toBlob(blob => save(mapName("png"), blob));
+function drawing(width, height) {
+  const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, "font-family": "system-ui, sans-serif", "font-size": 12 }), ruler = document.createElement("canvas").getContext("2d"), at = v => +v.toFixed(1);
+  ruler.font = "12px system-ui, sans-serif";
+  const box = (x, y, w, h, more) => root.append(svg("rect", { x: at(x), y: at(y), width: at(Math.max(0, w)), height: at(Math.max(0, h)), ...more }));
+  return {
+    root, globalAlpha: 1, fillStyle: "", strokeStyle: "", lineWidth: 1, measureText: text => ruler.measureText(text),
+    fillRect(x, y, w, h) { box(x, y, w, h, this.globalAlpha < 1 ? { fill: this.fillStyle, "fill-opacity": at(this.globalAlpha) } : { fill: this.fillStyle }); },
+    strokeRect(x, y, w, h) { box(x, y, w, h, { fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth }); },
+    fillText(text, x, y) { root.append(svg("text", { x: at(x), y: at(y), fill: this.fillStyle, "dominant-baseline": "middle" }, text)); },
+  };
+}
+function mapSVG(canvas, pools, zone) {
+  const width = canvas.clientWidth, height = canvas.clientHeight, g = drawing(width, height), kept = areas;
+  g.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--card").trim(); g.fillRect(0, 0, width, height);
+  drawMap(g, width, height, pools, zone);
+  areas = kept;
+  return g.root.outerHTML;
+}
+const saveSVG = (canvas, pools, zone) => save(mapName("svg"), new Blob([mapSVG(canvas, pools, zone)], { type: "image/svg+xml" }));
+function map(canvas, pools = state.pools, zone) {
+  const width = canvas.clientWidth, count = zone == null ? pools.reduce((sum, p) => sum + p.total.nodes, 0) : [...state.nodes.values()].filter(n => n.zone === zone).length, height = Math.round(Math.min(620, Math.max(190, count * 15000 / width + 24 * pools.length)));
+  const ratio = devicePixelRatio || 1;
   canvas.width = width * ratio; canvas.height = height * ratio; canvas.style.height = height + "px";
   const g = canvas.getContext("2d"); g.scale(ratio, ratio); g.font = "12px system-ui, sans-serif"; g.textBaseline = "middle";
+  drawMap(g, width, height, pools, zone);
+  const hit = e => { const box = canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top; return areas.findLast(a => x >= a.x && x <= a.x + a.w && y >= a.y && y <= a.y + a.h); };
+  canvas.onmousemove = e => {
+    const a = hit(e);
+    tip.hidden = !a;
+    if (!a) return;
+    if (a.pool) { hovered = a; tip.textContent = a.pool.name + "\na click opens the pool"; }
+    if (!a.pool && hovered !== a) {
+      hovered = a;
+      const n = a.n, lines = [n.name, [n.type, n.capacity, n.zone].filter(Boolean).join(", "), word(n) + ", " + (n.source ? perHour(n.price, 4) : "no price known"), "CPU " + percent(share(n.cpu)) + ", memory " + percent(share(n.memory)) + ", " + plural(n.pods.length, "pod")];
+      if (n.verdict) lines.push(n.verdict + ": " + n.message);
+      if (a.pod) lines.push("", a.pod.namespace + "/" + a.pod.name, cores(a.pod.cpu) + " CPU, " + bytes(a.pod.memory) + (a.pod.daemon ? ", daemon" : ""));
+      tip.textContent = lines.join("\n");
+    }
+    tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 8) + "px"; tip.style.top = Math.min(e.clientY + 16, innerHeight - tip.offsetHeight - 8) + "px";
+  };
+  canvas.onmouseleave = () => { tip.hidden = true; };
+  canvas.onclick = e => { const a = hit(e); if (a && a.pool) { tip.hidden = true; location.hash = poolAddress(a.pool.kind, a.pool.name); } else if (a) { tip.hidden = true; location.hash = "#/node/" + encodeURIComponent(a.n.name); } };
+}
+function drawMap(g, width, height, pools, zone) {
+  const css = getComputedStyle(document.documentElement), paint = name => css.getPropertyValue(name).trim();
   const shades = Object.fromEntries(["--card", "--tile", "--idle", "--use", "--daemon", "--warn", "--bad", "--info", "--text", "--soft", "--line"].map(v => [v, paint(v)]));
   const write = (text, x, y, w, shade) => {
     if (w < 24) return;
@@ -185,10 +259,10 @@ function map(canvas, pools = state.pools) {
   };
   areas = [];
   const toned = tones();
-  const groups = pools.map(p => ({ pool: p, nodes: [...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind).map(n => ({ node: n, weight: weigh(n) })).sort((a, b) => b.weight - a.weight || (a.node.name < b.node.name ? -1 : 1)) }))
+  const groups = pools.map(p => ({ pool: p, nodes: [...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind && (zone == null || n.zone === zone)).map(n => ({ node: n, weight: weigh(n) })).sort((a, b) => b.weight - a.weight || (a.node.name < b.node.name ? -1 : 1)) }))
     .filter(p => p.nodes.length).map(p => ({ ...p, weight: p.nodes.reduce((s, n) => s + n.weight, 0) })).sort((a, b) => b.weight - a.weight);
   squarify(groups, 6, 6, width - 12, height - 12, (group, x, y, w, h) => {
-    write(poolName(group.pool) + "  " + perHour(group.pool.total.price), x + 6, y + 12, w - 12, shades["--soft"]);
+    write(poolName(group.pool) + "  " + perHour(zone == null ? group.pool.total.price : group.nodes.reduce((sum, i) => sum + i.node.price, 0)), x + 6, y + 12, w - 12, shades["--soft"]);
     const top = h > 60 ? 23 : 2;
     if (top > 2 && group.pool.name && pools.length > 1) areas.push({ pool: group.pool, x, y, w, h: top });
     squarify(group.nodes, x + 2, y + top, w - 4, h - top - 2, (item, nx, ny, nw, nh) => {
@@ -214,23 +288,6 @@ function map(canvas, pools = state.pools) {
       if (title) write(short(n.name) + "  " + (n.type || word(n)), nx + 5, ny + 10, nw - 8, shades["--text"]);
     });
   });
-  const hit = e => { const box = canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top; return areas.findLast(a => x >= a.x && x <= a.x + a.w && y >= a.y && y <= a.y + a.h); };
-  canvas.onmousemove = e => {
-    const a = hit(e);
-    tip.hidden = !a;
-    if (!a) return;
-    if (a.pool) { hovered = a; tip.textContent = a.pool.name + "\na click opens the pool"; }
-    if (!a.pool && hovered !== a) {
-      hovered = a;
-      const n = a.n, lines = [n.name, [n.type, n.capacity, n.zone].filter(Boolean).join(", "), word(n) + ", " + (n.source ? perHour(n.price, 4) : "no price known"), "CPU " + percent(share(n.cpu)) + ", memory " + percent(share(n.memory)) + ", " + plural(n.pods.length, "pod")];
-      if (n.verdict) lines.push(n.verdict + ": " + n.message);
-      if (a.pod) lines.push("", a.pod.namespace + "/" + a.pod.name, cores(a.pod.cpu) + " CPU, " + bytes(a.pod.memory) + (a.pod.daemon ? ", daemon" : ""));
-      tip.textContent = lines.join("\n");
-    }
-    tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 8) + "px"; tip.style.top = Math.min(e.clientY + 16, innerHeight - tip.offsetHeight - 8) + "px";
-  };
-  canvas.onmouseleave = () => { tip.hidden = true; };
-  canvas.onclick = e => { const a = hit(e); if (a && a.pool) { tip.hidden = true; location.hash = poolAddress(a.pool.kind, a.pool.name); } else if (a) { tip.hidden = true; location.hash = "#/node/" + encodeURIComponent(a.n.name); } };
 }
 
 function pendingPage() {
@@ -272,20 +329,30 @@ function nodePage(name) {
   const facts = [["State", word(n) + (n.since && n.phase !== "Ready" ? " for " + age(n.since) : "")], ["Pool", n.pool ? poolLink(n.kind, n.pool) : "–"], ["Type", [n.type, n.arch].filter(Boolean).join(", ") || "–"], ["Capacity type", n.capacity || "unknown"], ["Zone", n.zone || "–"], ["Age", age(n.created)], ["Claim", n.claim || "–"], ["Instance", n.console ? el("a", { href: n.console, target: "_blank", rel: "noopener noreferrer", title: "The cloud's own page about the instance" }, n.instance + " ↗") : n.instance || "–"]];
   const use = (title, parts, text) => el("div.wide", null, el("b", null, title + " " + percent(share(parts))), bar(parts), el("small.soft", null, text(parts[0]) + " of " + text(parts[1]) + " requested, " + text(parts[2]) + " by daemons"));
   const d = detailsOf("Node", name);
-  return [el("h1", null, n.name), n.pods.length || n.phase === "Ready" ? el("p", null, whatIfLink("node", n.name)) : null, ...troubles(d), n.verdict ? el("p.notice.verdict", null, el("b", null, n.verdict), n.message ? ": " + n.message : "") : null,
+  return [el("h1", null, n.name), n.pods.length || n.phase === "Ready" ? el("p", null, whatIfLink("node", n.name), linksOfNode(n)) : null, ...troubles(d), n.verdict ? el("p.notice.verdict", null, el("b", null, n.verdict), n.message ? ": " + n.message : "") : null,
     el("div.two", null, el("div.card", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)]))),
       el("div.card", null, use("CPU", n.cpu, cores), el("br"), use("Memory", n.memory, bytes)),
       el("div.card", null, n.source ? el("dl", null, [["Price", money(n.price, 4) + " an hour"], ["A month", money(730 * n.price, 2)], ["From", n.source], ["Idle", money(n.idle, 4) + " an hour"], ["Daemons", money(n.overhead, 4) + " an hour"]].flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])) : "No price is known.")),
     el("h2", null, plural(n.pods.length, "pod")), table("Pods", [
-      { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
+      { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : "")), ...linksOfPod(p, n.name)] }, { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
       { name: unit() + "/h", n: 1, cell: p => number(p.cost, 4) }, { name: "Age", n: 1, cell: p => age(p.created) }, { name: "State", nb: 1, cell: p => p.ending ? "Ending" : p.phase }, { name: "Kept by", cell: p => (p.flags || []).join(", ") },
     ], n.pods, "No pod runs here.")].concat(conditionsTable(d), sectionCards(d), pastOf(n.name), eventsOf(x => x.name === n.name || (n.claim && x.name === n.claim)));
 }
+// Links to other tools about one thing; what is not known of it makes no link.
+function linksTo(of, values) {
+  return state.links.filter(l => l.of === of).map(l => {
+    let known = true;
+    const href = l.address.replace(/\{(\w+)\}/g, (_, key) => { known = known && !!values[key]; return encodeURIComponent(values[key] || ""); });
+    return known && /^https?:/.test(href) ? el("a.file", { href, rel: "noreferrer noopener", target: "_blank" }, l.name + " ↗") : null;
+  }).filter(Boolean).flatMap(a => [" ", a]);
+}
+const linksOfNode = n => linksTo("node", { node: n.name === n.claim ? "" : n.name, claim: n.claim, instance: n.instance, pool: n.pool, zone: n.zone, type: n.type });
+const linksOfPod = (p, node) => linksTo("pod", { namespace: p.namespace, pod: p.name, node });
 function eventsOf(which) {
   const list = state.notices.filter(which);
   return list.length ? [el("h2", null, "Events"), eventTable(list)] : [];
 }
-const eventTable = list => table("Events", [{ name: "Age", n: 1, cell: x => age(x.at) }, { name: "Object", cell: x => x.kind === "Node" || x.kind === "NodeClaim" ? el("a", { href: "#/node/" + encodeURIComponent(x.name), title: x.name }, x.kind + " " + short(x.name)) : x.kind === "NodePool" ? el("a", { href: poolAddress(x.kind, x.name) }, x.kind + " " + x.name) : x.kind === "EC2NodeClass" ? el("a", { href: "#/class/" + x.kind + "/" + encodeURIComponent(x.name) }, x.kind + " " + x.name) : x.kind + " " + x.name }, { name: "Reason", nb: 1, cell: x => el(x.warning ? "span.warn" : "span", null, x.reason) }, { name: "Message", why: 1, cell: x => x.message }], list, "No events have been seen.");
+const eventTable = list => table("Events", [{ name: "Age", n: 1, cell: x => age(x.at) }, { name: "Object", mid: 1, cell: x => x.kind === "Node" || x.kind === "NodeClaim" ? el("a", { href: "#/node/" + encodeURIComponent(x.name), title: x.name }, x.kind + " " + short(x.name)) : x.kind === "NodePool" ? el("a", { href: poolAddress(x.kind, x.name) }, x.kind + " " + x.name) : x.kind === "EC2NodeClass" ? el("a", { href: "#/class/" + x.kind + "/" + encodeURIComponent(x.name) }, x.kind + " " + x.name) : x.kind + " " + x.name }, { name: "Reason", long: 1, cell: x => el(x.warning ? "span.warn" : "span", null, x.reason) }, { name: "Message", why: 1, cell: x => x.message }], list, "No events have been seen.");
 
 // Details of the object whose page is open are asked for while it is: they would make the stream large.
 const detailed = { key: "", value: null };
@@ -316,8 +383,8 @@ function conditionsTable(d) {
   const seconds = kind => { const c = d.conditions.find(x => x.of === "NodeClaim" && x.type === kind && x.status === "True"); return c && d.created ? Math.max(0, Math.round((Date.parse(c.since) - Date.parse(d.created)) / 1000)) : null; };
   const steps = d.kind === "Node" ? ["Launched", "Registered", "Initialized"].map(kind => [kind, seconds(kind)]).filter(([, s]) => s != null) : [];
   return [el("h2", null, "Conditions"), steps.length ? el("p.soft", null, steps.map(([kind, s]) => kind.toLowerCase() + " after " + s + " s").join(", ").replace(/^./, c => c.toUpperCase()) + ".") : null, table("Conditions", [
-    { name: "For", n: 1, cell: c => since(c.since) }, { name: "Condition", nb: 1, cell: c => [el(c.attention ? "b.warn" : "b", null, c.type), d.kind === "Node" ? el("span.soft", null, " " + c.of) : null] },
-    { name: "Is", nb: 1, cell: c => c.status }, { name: "Reason", nb: 1, cell: c => c.reason || "–" }, { name: "Message", why: 1, cell: c => c.message || "–" },
+    { name: "For", n: 1, cell: c => since(c.since) }, { name: "Condition", long: 1, cell: c => [el(c.attention ? "b.warn" : "b", null, c.type), d.kind === "Node" ? el("span.soft", null, " " + c.of) : null] },
+    { name: "Is", nb: 1, cell: c => c.status }, { name: "Reason", long: 1, cell: c => c.reason || "–" }, { name: "Message", why: 1, cell: c => c.message || "–" },
   ], d.conditions, "")];
 }
 function sectionCards(d) {
@@ -331,7 +398,23 @@ function budgetsPart(d) {
   return [el("h2", null, "Disruption budgets"), el("p.soft", null, "Of " + plural(b.nodes, "node") + ", " + b.disrupting + (b.disrupting === 1 ? " is" : " are") + " going or not ready. At the same time may go: " + b.allowed.map(a => allowance(a.nodes) + " " + a.reason.toLowerCase()).join(", ") + "."
     + (b.turns ? " This changes at " + new Date(b.turns).toISOString().slice(0, 16).replace("T", " ") + " UTC." : "")),
     table("Disruption budgets", [{ name: "Nodes", nb: 1, cell: l => l.nodes }, { name: "Allows now", n: 1, cell: l => l.problem ? "none" : l.active ? allowance(l.allowed) : "not active" }, { name: "For", cell: l => l.reasons.join(", ").toLowerCase() || "every reason" },
-      { name: "When", cell: l => l.schedule ? l.schedule + " (UTC) for " + l.duration : "always" }, { name: "Problem", cell: l => l.problem || "–" }].filter(c => c.name !== "Problem" || b.lines.some(l => l.problem)), b.lines, "No budget bounds disruptions.")];
+      { name: "When", cell: l => l.schedule ? l.schedule + " (UTC) for " + l.duration : "always" }, { name: "Problem", cell: l => l.problem || "–" }].filter(c => c.name !== "Problem" || b.lines.some(l => l.problem)), b.lines, "No budget bounds disruptions."), ...calendarPart(b)];
+}
+// The next week: a strip for each day of UTC, and the same as a table.
+function calendarPart(b) {
+  if (!b.calendar.length) return [];
+  const day = 86400000, stamp = at => new Date(at).toISOString().slice(0, 16).replace("T", " "), say = p => p.allowed.map(a => allowance(a.nodes) + " " + a.reason.toLowerCase()).join(", ");
+  const sum = p => p.allowed.reduce((n, a) => n + (a.nodes < 0 ? 1e9 : a.nodes), 0), most = Math.max(...b.calendar.map(sum)), tone = p => !sum(p) ? "var(--bad)" : sum(p) < most ? "var(--warn)" : "var(--use)";
+  const first = Math.floor(Date.parse(b.calendar[0].from) / day) * day, last = Date.parse(b.calendar.at(-1).until), strips = [];
+  for (let at = first; at < last; at += day) {
+    const parts = b.calendar.filter(p => Date.parse(p.from) < at + day && Date.parse(p.until) > at).map(p => {
+      const from = Math.max(at, Date.parse(p.from)), until = Math.min(at + day, Date.parse(p.until));
+      return el("i", { title: stamp(from) + " to " + stamp(until) + ": " + say(p), style: { left: 100 * (from - at) / day + "%", width: 100 * (until - from) / day + "%", background: tone(p) } });
+    });
+    strips.push(el("div.day", null, el("span", null, new Date(at).toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" })), el("div.hours", null, parts)));
+  }
+  return [el("h2", null, "Budgets in the next week"), el("div.card.calendar", { "aria-hidden": "true" }, strips, el("div.row", null, [["most nodes may go", "--use"], ["fewer may", "--warn"], ["none may", "--bad"]].map(([text, v]) => el("span.key", null, el("i", { style: { background: `var(${v})` } }), text)))),
+    table("Budgets in the next week", [{ name: "From (UTC)", nb: 1, cell: p => stamp(p.from) }, { name: "Until", nb: 1, cell: p => stamp(p.until) }, { name: "At the same time may go", cell: say }], b.calendar.slice(0, 30), "")];
 }
 function limitsPart(p) {
   if (!p.limits.length) return [];
@@ -355,8 +438,8 @@ function poolPage(page, name) {
     [t.nodes, "Nodes", t.ready + " ready" + (t.leaving ? ", " + t.leaving + " leaving" : "")], [t.blocked, "Must not go", "of its nodes"],
     [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1])], [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1])],
     p.moves.count ? [hourly(p.moves.realised), "Saved by moves", perHour(p.moves.expected) + " expected, " + plural(p.moves.count, "move")] : null]),
-    klass ? el("p", null, "Its nodes are of class ", el("a", { href: "#/class/" + encodeURIComponent(kind) + "/" + encodeURIComponent(klass) }, klass), ". ", whatIfLink("nodepool", p.name)) : null,
-    p.total.nodes ? mapOf([p]) : null,
+    klass ? el("p", null, "Its nodes are of class ", el("a", { href: "#/class/" + encodeURIComponent(kind) + "/" + encodeURIComponent(klass) }, klass), ". ", whatIfLink("nodepool", p.name), linksTo("pool", { pool: p.name })) : null,
+    ...(p.total.nodes ? mapOf([p]) : []),
     ...limitsPart(p), ...budgetsPart(d), ...verdictsPart(nodes),
     ...(waiting.length ? [el("h2", null, "Pods that wait and could not use it"), pendingTable(waiting)] : []),
     el("h2", null, plural(nodes.length, "node")), nodes.length > shown.length ? el("p.soft", null, "The first 50 are shown. ", el("a", { href: "#/nodes/" + encodeURIComponent(p.name) }, "All of them")) : null, nodesTable(shown, "It has no node."),
@@ -371,10 +454,17 @@ function classPage(kind, name) {
 }
 
 // The market is large, and changes every few minutes: it is asked for while its page is open.
-const sold = { value: null, asked: 0, filter: "" };
+const sold = { value: null, asked: 0, filter: "", pool: "", fit: null };
+async function readFit() {
+  const pool = sold.pool;
+  sold.fit = null;
+  if (pool) { let fit; try { fit = await ask("/api/pools/" + encodeURIComponent(pool) + "/fit"); } catch (e) { fit = { types: {}, problem: e.message }; } if (pool === sold.pool) sold.fit = fit; }
+  draw();
+}
 async function readMarket() {
   if (shows() !== "market" || Date.now() - sold.asked < 60000) return;
   sold.asked = Date.now();
+  if (sold.pool) readFit();
   try { sold.value = await ask("/api/market"); } catch { sold.value = { at: 0, types: [] }; }
   draw();
 }
@@ -388,13 +478,17 @@ function marketPage() {
   const rows = m.types.filter(t => words.every(w => [t.name, t.arch].join(" ").toLowerCase().includes(w))).map(t => ({ ...t, spot: least(t, "spot"), demand: least(t, "on-demand") })), price = v => v == null ? "–" : number(v, 4);
   const places = (t, capacity) => { const all = t.offers.filter(o => o.capacity === capacity); return all.length ? all.filter(o => o.stock).length + " of " + all.length : "–"; };
   const input = el("input", { id: "market-filter", type: "search", value: sold.filter, placeholder: "name, architecture", oninput: e => { sold.filter = e.target.value; draw(); } });
+  const fit = sold.pool && sold.fit && !sold.fit.problem ? sold.fit.types : null, why = t => fit[t.name] == null ? "its class does not sell it" : fit[t.name];
+  const choose = el("select", { id: "market-pool", onchange: e => { sold.pool = e.target.value; readFit(); } }, [["", "any pool"], ...state.pools.filter(p => p.kind === "NodePool").map(p => [p.name, p.name])].map(([value, text]) => el("option", { value, selected: value === sold.pool }, text)));
+  if (fit) rows.sort((a, b) => !!why(a) - !!why(b));
   return [head, el("p.soft", null, "What the controller published " + age(m.at) + " ago, before any NodeOverlay."),
     el("h2", null, "Out of stock now"), out.length > 100 ? el("p.soft", null, "The newest 100 of " + out.length.toLocaleString("en-US") + " are shown.") : null, table("Out of stock now", [
       { name: "Type", nb: 1, cell: o => o.name }, { name: "Zone", nb: 1, cell: o => o.zone }, { name: "Capacity type", nb: 1, cell: o => o.capacity }, { name: unit() + "/h", n: 1, cell: o => number(o.price, 4) },
       { name: "Since", n: 1, cell: o => o.since ? age(o.since) : "unknown" }, { name: "Tried again", n: 1, cell: o => until(o.until) }], out.slice(0, 100), "Nothing that is sold is known to be out of stock."),
-    el("h2", null, "Instance types"), el("div.row", null, el("label", { for: "market-filter" }, "Filter", input), rows.length > 100 ? "The first 100 of " + rows.length.toLocaleString("en-US") + " are shown." : null), table("Instance types", [
+    el("h2", null, "Instance types"), el("div.row", null, el("label", { for: "market-filter" }, "Filter", input), el("label", { for: "market-pool" }, "For", choose), fit ? plural(rows.filter(t => !why(t)).length, "type") + " may be bought for pool " + sold.pool + ", by the snapshot of decision " + sold.fit.decision + "." : sold.fit && sold.fit.problem, rows.length > 100 ? "The first 100 of " + rows.length.toLocaleString("en-US") + " are shown." : null), table("Instance types", [
       { name: "Type", nb: 1, cell: t => t.name }, { name: "Architecture", nb: 1, cell: t => t.arch || "–" }, { name: "CPU", n: 1, cell: t => cores(t.cpu) }, { name: "Memory", n: 1, cell: t => bytes(t.memory) },
       { name: "On-demand " + unit() + "/h", n: 1, cell: t => price(t.demand) }, { name: "Zones", n: 1, cell: t => places(t, "on-demand") }, { name: "Spot " + unit() + "/h from", n: 1, cell: t => price(t.spot) }, { name: "Zones of spot", n: 1, cell: t => places(t, "spot") },
+      ...(fit ? [{ name: "For pool " + sold.pool, why: 1, cell: t => why(t) ? el("span.soft", null, why(t)) : el("span.good", null, "may be bought") }] : []),
     ], rows.slice(0, 100), "No type matches the filter.")];
 }
 
@@ -407,6 +501,21 @@ function chart(samples) {
   return el("div", null, svg("svg", { class: "chart", viewBox: `0 0 ${w} ${h}`, preserveAspectRatio: "none", role: "img", "aria-label": "Price an hour over time, from " + clock(t0) }, ...area(samples, "price", "area"), ...area(samples.filter(s => s.idle != null), "idle", "area idle"), svg("path", { class: "stroke", d: line(samples, "price") })),
     el("div.row", null, clock(t0) + " to " + clock(samples.at(-1).at), el("span", null, "highest " + perHour(Math.max(...samples.map(s => s.price)))), el("span.key", null, el("i", { style: { background: "var(--use)" } }), "price"), el("span.key", null, el("i", { style: { background: "var(--daemon)" } }), "idle")));
 }
+// The price over longer times, which Prometheus has.
+const longer = { span: "", value: null, asked: 0 };
+async function readLonger() {
+  const span = longer.span;
+  if (shows() !== "cost" || !span || Date.now() - longer.asked < 60000) return;
+  longer.asked = Date.now();
+  let value;
+  try { value = await ask("/api/cost/" + span); } catch (e) { value = { samples: [], problem: e.message }; }
+  if (span === longer.span) { longer.value = value; draw(); }
+}
+function chartCard() {
+  const pick = span => { Object.assign(longer, { span, value: null, asked: 0 }); draw(); readLonger(); }, v = longer.value;
+  const content = !longer.span ? chart(state.history) : !v ? el("div.empty", null, "Asking Prometheus …") : v.problem ? el("p.notice", null, v.problem) : v.samples.length < 2 ? el("div.empty", null, "Prometheus has no price of this time.") : chart(v.samples);
+  return el("div.card", null, state.spans ? el("div.row", { role: "group", "aria-label": "Span of time" }, [["", "Now"], ["day", "Day"], ["week", "Week"], ["month", "Month"]].map(([span, text]) => el("button", { id: "span-" + span, type: "button", "aria-pressed": String(span === longer.span), onclick: () => pick(span) }, text))) : null, content);
+}
 // The newest decisions that change the price, each with the way to its reasons.
 function stepsTable() {
   const steps = (decided.decisions || []).filter(d => d.change).slice(0, 8);
@@ -417,7 +526,7 @@ function costPage() {
   const t = state.total;
   const parts = lines => el("table", null, el("tbody", null, lines.slice(0, 12).map(l => el("tr", null, el("td", null, l.name), el("td.nb", null, bar([l.price, t.price || 1, 0])), el("td.n", null, number(l.price)), el("td.n.soft", null, t.price ? percent(l.price / t.price) : "")))));
   return [el("h1", null, "Cost"), figures([[hourly(t.price), "Price now", month(t.price)], boundFigure(), [hourly(t.idle), "Idle", "what no pod requests"], [hourly(t.overhead), "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
-    el("div.card", null, chart(state.history)), ...stepsTable(), el("h2", null, unit() === "price" ? "Price an hour, divided" : "Price an hour, divided, in " + unit()),
+    chartCard(), ...stepsTable(), el("h2", null, unit() === "price" ? "Price an hour, divided" : "Price an hour, divided, in " + unit()),
     el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by]))), rulesCard(), movesCard()),
     el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours. All of it as ", fileLink("/api/costs.csv", "CSV"), ".")];
 }
@@ -572,10 +681,10 @@ function draw() {
   if (!state.total) { main.replaceChildren(el("div.empty", null, "Reading the cluster …")); return; }
   const [, page = "fleet", name, more] = location.hash.split("/");
   for (const a of document.querySelectorAll("nav a")) {
-    const mine = a.getAttribute("href") === "#/" + ({ node: "nodes", pool: "fleet", group: "fleet", class: "fleet" }[page] || page || "fleet");
+    const mine = a.getAttribute("href") === "#/" + ({ node: "nodes", pool: "fleet", group: "fleet", class: "fleet", zone: "fleet" }[page] || page || "fleet");
     if (mine) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
   }
-  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), pool: () => poolPage("pool", decodeURIComponent(name || "")), group: () => poolPage("group", decodeURIComponent(name || "")), class: () => classPage(decodeURIComponent(name || ""), decodeURIComponent(more || "")), cost: costPage, decisions: () => decisionsPage(name), whatif: whatIfPage, market: marketPage, events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
+  const pages = { fleet: fleetPage, pending: pendingPage, nodes: nodesPage, node: () => nodePage(decodeURIComponent(name || "")), pool: () => poolPage("pool", decodeURIComponent(name || "")), group: () => poolPage("group", decodeURIComponent(name || "")), class: () => classPage(decodeURIComponent(name || ""), decodeURIComponent(more || "")), cost: costPage, decisions: () => decisionsPage(name), whatif: whatIfPage, market: marketPage, zone: () => zonePage(decodeURIComponent(name || "")), events: () => [el("h1", null, "Events"), eventTable(state.notices)] };
   if (page === "whatif" && whatIf.page && main.contains(whatIf.page[0])) { fillIn(); return; }
   const focused = document.activeElement && document.activeElement.id, caret = focused && document.activeElement.type === "search" ? document.activeElement.selectionStart : 0;
   const kept = [...main.querySelectorAll(".scroll")].map(s => s.scrollLeft);
@@ -597,7 +706,7 @@ function scrollNames() {
 }
 // The address of the page Nodes has its filter, so that it can be passed on.
 function readFilter() { if (shows() === "nodes") filter = decodeURIComponent(location.hash.split("/").slice(2).join("/")); }
-function readAll() { readDecisions(); readAssessment(); readPast(); readDetails(); readMarket(); }
+function readAll() { readDecisions(); readAssessment(); readPast(); readDetails(); readMarket(); readLonger(); }
 let shown = shows();
 addEventListener("hashchange", () => { tip.hidden = true; readFilter(); draw(); if (shows() !== shown) { scrollTo(0, 0); scrollNames(); } shown = shows(); readAll(); });
 setInterval(readAll, 5000);
