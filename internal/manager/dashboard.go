@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 type pages struct {
 	listener net.Listener
 	token    string
+	settings settings.Settings
 	config   *rest.Config
 	prices   view.Prices
 	currency func(region string) string
@@ -50,11 +52,30 @@ func listenForPages(s settings.Settings) (net.Listener, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	if _, _, err := beyond(s); err != nil {
+		return nil, "", err
+	}
 	listener, err := net.Listen("tcp", s.DashboardListen)
 	if err != nil {
 		return nil, "", fmt.Errorf("listen for the dashboard: %w; choose another address with --dashboard-listen", err)
 	}
 	return listener, token, nil
+}
+
+// beyond reads the links to other tools and the address of Prometheus.
+func beyond(s settings.Settings) ([]dashboard.Link, dashboard.Prometheus, error) {
+	links, err := dashboard.ParseLinks(strings.Fields(s.DashboardLinks))
+	if err != nil {
+		return nil, nil, fmt.Errorf("--dashboard-links: %w", err)
+	}
+	if s.DashboardPrometheus == "" {
+		return links, nil, nil
+	}
+	prometheus, err := dashboard.PrometheusAt(s.DashboardPrometheus, &http.Client{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("--dashboard-prometheus: %w", err)
+	}
+	return links, prometheus, nil
 }
 
 // NeedLeaderElection is false: a standby shows the cluster too, and its own journal.
@@ -70,6 +91,9 @@ func (p *pages) Start(ctx context.Context) error {
 	}
 	p.watched = watched
 	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Details: watched.State.Details, Market: watched.State.Market, Console: p.console, Token: p.token, Try: p.try, Clock: p.clock.Now}
+	if options.Links, options.Prometheus, err = beyond(p.settings); err != nil {
+		return err
+	}
 	if p.journal != nil {
 		options.Journal = p.journal
 	}

@@ -36,15 +36,17 @@ func TestTheDashboardIsServedWhereSettingsSay(t *testing.T) {
 	if err := os.WriteFile(token, []byte("s3cret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	asks, _ := started(t, options("--dashboard-listen=127.0.0.1:0", "--dashboard-token-file="+token))
+	asks, _ := started(t, options("--dashboard-listen=127.0.0.1:0", "--dashboard-token-file="+token, "--dashboard-links=Logs=https://l.example/?q={pod} Nodes=https://g.example/{node}"))
 	if status, _ := get(t, asks.DashboardAddress, "/api/fleet"); status != http.StatusUnauthorized {
 		t.Errorf("without the token the status is %d", status)
 	}
 	for args, want := range map[string]string{
-		"--dashboard-listen=0.0.0.0:0": "--dashboard-token-file",
-		"--dashboard-listen=8082":      "no address with a port",
+		"--dashboard-listen=0.0.0.0:0":                                       "--dashboard-token-file",
+		"--dashboard-listen=8082":                                            "no address with a port",
+		"--dashboard-listen=127.0.0.1:0 --dashboard-links=Grafana":           "--dashboard-links: \"Grafana\" is no link",
+		"--dashboard-listen=127.0.0.1:0 --dashboard-prometheus=localhost:90": "--dashboard-prometheus: ",
 	} {
-		if p, err := New(t.Context(), options(args)); err == nil || !strings.Contains(err.Error(), want) {
+		if p, err := New(t.Context(), options(strings.Fields(args)...)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", args, err, want)
 			if p != nil {
 				p.Close()

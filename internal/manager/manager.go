@@ -150,7 +150,7 @@ func (p *Process) assemble(o Options) error {
 		return err
 	}
 	if p.listeners.dashboard != nil {
-		served := &pages{listener: p.listeners.dashboard, token: p.listeners.token, config: m.GetConfig(), prices: o.Offers, currency: o.Currency, console: o.Console, namespace: o.Namespace, try: o.Try, journal: record, clock: clock.RealClock{}, log: o.Log}
+		served := &pages{listener: p.listeners.dashboard, token: p.listeners.token, settings: o.Settings, config: m.GetConfig(), prices: o.Offers, currency: o.Currency, console: o.Console, namespace: o.Namespace, try: o.Try, journal: record, clock: clock.RealClock{}, log: o.Log}
 		if err := m.Add(served); err != nil {
 			return fmt.Errorf("add the dashboard: %w", err)
 		}

@@ -87,6 +87,8 @@ var each = map[string]struct {
 	"disable-cluster-state-observability":     {"true", func(s *Settings) { s.DisableClusterStateObservability = true }},
 	"dashboard-listen":                        {"127.0.0.1:8082", func(s *Settings) { s.DashboardListen = "127.0.0.1:8082" }},
 	"dashboard-token-file":                    {"/var/run/token", func(s *Settings) { s.DashboardTokenFile = "/var/run/token" }},
+	"dashboard-links":                         {"Logs=https://logs.example/?q={pod}", func(s *Settings) { s.DashboardLinks = "Logs=https://logs.example/?q={pod}" }},
+	"dashboard-prometheus":                    {"http://prometheus:9090", func(s *Settings) { s.DashboardPrometheus = "http://prometheus:9090" }},
 	"journal-folder":                          {"/var/lib/tenon", func(s *Settings) { s.JournalFolder = "/var/lib/tenon" }},
 	"journal-bytes":                           {"50000000", func(s *Settings) { s.JournalBytes = 50_000_000 }},
 	"memory-limit":                            {"1073741824", func(s *Settings) { s.MemoryLimitBytes = 1 << 30 }},

@@ -31,9 +31,12 @@ type Settings struct {
 	HealthProbePort  int
 	EnableProfiling  bool
 	// DashboardListen is the address and port of the dashboard, empty for none; DashboardTokenFile has the
-	// token that it asks for.
-	DashboardListen    string
-	DashboardTokenFile string
+	// token that it asks for. DashboardLinks lead to other tools, each as NAME=ADDRESS, with spaces between them, and
+	// DashboardPrometheus is the address of a Prometheus server.
+	DashboardListen     string
+	DashboardTokenFile  string
+	DashboardLinks      string
+	DashboardPrometheus string
 
 	KubeClientQPS   int
 	KubeClientBurst int

@@ -50,6 +50,8 @@
   (list "MODE" $s.mode)
   (list "DASHBOARD_LISTEN" $s.dashboardListen)
   (list "DASHBOARD_TOKEN_FILE" $s.dashboardTokenFile)
+  (list "DASHBOARD_LINKS" (join " " $s.dashboardLinks))
+  (list "DASHBOARD_PROMETHEUS" $s.dashboardPrometheus)
   (list "LOG_LEVEL" .Values.logLevel)
   (list "LOG_OUTPUT_PATHS" (join "," .Values.logOutputPaths))
   (list "LOG_ERROR_OUTPUT_PATHS" (join "," .Values.logErrorOutputPaths))
