@@ -64,12 +64,10 @@ func (v view) snapshot() snapshot.Node {
 		Leaving:      v.leaving(),
 		InstanceType: v.bought(corev1.LabelInstanceTypeStable, labels),
 		Zone:         v.bought(corev1.LabelTopologyZone, labels),
-		CapacityType: labels[karpenterv1.LabelCapacityType],
+		CapacityType: v.bought(karpenterv1.LabelCapacityType, labels),
 		Created:      v.created(),
 	}
-	if v.t.options.ReservationLabel != "" {
-		out.Reservation = labels[v.t.options.ReservationLabel]
-	}
+	out.Reservation = v.reservation(labels)
 	if _, named := labels[corev1.LabelHostname]; !named {
 		labels[corev1.LabelHostname] = out.Name
 	}
@@ -91,6 +89,19 @@ func (v view) snapshot() snapshot.Node {
 // write the labels of its own Node.
 func (v view) bought(label string, labels map[string]string) string {
 	if v.claim != nil && v.claim.Labels[label] != "" {
+		return v.claim.Labels[label]
+	}
+	return labels[label]
+}
+
+// reservation is the one that the instance was bought from, "" for none. A claim that knows how it was bought has no
+// other.
+func (v view) reservation(labels map[string]string) string {
+	label := v.t.options.ReservationLabel
+	switch {
+	case label == "":
+		return ""
+	case v.claim != nil && v.claim.Labels[karpenterv1.LabelCapacityType] != "":
 		return v.claim.Labels[label]
 	}
 	return labels[label]
@@ -218,14 +229,30 @@ func (v view) room() (capacity, allocatable model.Resources) {
 			allocatable = capacity
 		}
 	}
-	if v.claim == nil || v.initialized() {
+	if v.claim == nil {
 		return capacity, allocatable
 	}
 	promisedCapacity, promised := resources(v.claim.Status.Capacity), resources(v.claim.Status.Allocatable)
+	capacity, allocatable = believable(capacity, promisedCapacity), believable(allocatable, promisedCapacity)
+	if v.initialized() {
+		return capacity, allocatable
+	}
 	if promised.IsZero() {
 		promisedCapacity, promised = v.expected()
 	}
 	return filledUp(capacity, promisedCapacity), filledUp(allocatable, promised)
+}
+
+// believable is a node's report, with no more processors and memory than a quarter beyond what was bought: estimates of
+// memory are low, but not by more. A malicious kubelet could otherwise have the pods of all other nodes moved to its own.
+func believable(reported, bought model.Resources) model.Resources {
+	if bought.CPU > 0 {
+		reported.CPU = min(reported.CPU, bought.CPU+bought.CPU/4)
+	}
+	if bought.Memory > 0 {
+		reported.Memory = min(reported.Memory, bought.Memory+bought.Memory/4)
+	}
+	return reported
 }
 
 func filledUp(r, from model.Resources) model.Resources {

@@ -277,13 +277,50 @@ func TestMovablePods(t *testing.T) {
 }
 
 // TestAKubeletSpeaksForNoOtherPool: a malicious kubelet gives its Node the labels of another pool and
-// of a smaller machine. The node still counts for its own pool, at its price.
+// of a smaller machine, or of one that is sold otherwise. The node still counts for its own pool, at its price.
 func TestAKubeletSpeaksForNoOtherPool(t *testing.T) {
 	t.Parallel()
-	bought := strings.Replace(claim("", launched), "team: red", "team: red, node.kubernetes.io/instance-type: large, topology.kubernetes.io/zone: zone-b", 1)
-	forged := strings.Replace(strings.Replace(settled, "nodepool: one", "nodepool: two", 1), "zone-a", "zone-c", 1)
-	n := onlyNode(t, build(t, fromCluster(t), bought+node(forged, "providerID: 'cloud:///1'", realRoom)))
-	if n.Pool != "one" || n.InstanceType != "large" || n.Zone != "zone-b" {
-		t.Errorf("the node counts as %s of pool %s in %s, want a large one of pool one in zone-b", n.InstanceType, n.Pool, n.Zone)
+	bought := strings.Replace(claim("", launched), "team: red", "team: red, node.kubernetes.io/instance-type: large, topology.kubernetes.io/zone: zone-b, karpenter.sh/capacity-type: on-demand, example.com/reservation: r-1", 1)
+	options := fromCluster(t)
+	options.ReservationLabel = "example.com/reservation"
+	for name, forged := range map[string]string{
+		"nothing":      strings.NewReplacer("small", "large", "zone-a", "zone-b", ": spot", ": on-demand, example.com/reservation: r-1").Replace(settled),
+		"everything":   strings.NewReplacer("nodepool: one", "nodepool: two", "zone-a", "zone-c", ": spot", ": reserved, example.com/reservation: r-2").Replace(settled),
+		"a spot price": settled,
+		"no labels":    "karpenter.sh/registered: 'true', karpenter.sh/initialized: 'true'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := onlyNode(t, build(t, options, bought+node(forged, "providerID: 'cloud:///1'", realRoom)))
+			got := fmt.Sprint(n.Pool, " ", n.InstanceType, " ", n.Zone, " ", n.CapacityType, " ", n.Reservation)
+			if want := "one large zone-b on-demand r-1"; got != want {
+				t.Errorf("the node counts as %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestAKubeletHasNoRoomForTheWholeCluster: a malicious kubelet reports a machine that is larger by far than the one
+// that was bought. The pods of other nodes would be moved there, and a pool's limits would be used up. A node has
+// a quarter more than was estimated at most; devices are what the node says, since a device plugin may share them.
+func TestAKubeletHasNoRoomForTheWholeCluster(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ labels, status, want string }{
+		"a million cores": {settled, "status: {capacity: {cpu: '1000000', memory: 4Pi, pods: '16'}, allocatable: {cpu: '1000000', memory: 4Pi, pods: '16'}}\n",
+			"cpu=2500 memory=5368709120 pods=16 of cpu=2500 memory=5368709120 pods=16"},
+		"before it is initialized": {joined, "status: {capacity: {cpu: '1000000', memory: 4Pi, pods: '16'}, allocatable: {cpu: '1000000', memory: 4Pi, pods: '16'}}\n",
+			"cpu=2500 memory=5368709120 nvidia.com/gpu=1 pods=16 of cpu=2500 memory=5368709120 nvidia.com/gpu=1 pods=16"},
+		"allocatable beyond capacity": {settled, "status: {capacity: {cpu: '2', memory: 4Gi, pods: '16'}, allocatable: {cpu: '64', memory: 4Gi, pods: '16'}}\n",
+			"cpu=2500 memory=4294967296 pods=16 of cpu=2000 memory=4294967296 pods=16"},
+		"shared devices": {settled, "status: {capacity: {cpu: '2', memory: 4Gi, pods: '16', nvidia.com/gpu: '10'}, allocatable: {cpu: 1900m, memory: 3Gi, pods: '16', nvidia.com/gpu: '10'}}\n",
+			"cpu=1900 memory=3221225472 nvidia.com/gpu=10 pods=16 of cpu=2000 memory=4294967296 nvidia.com/gpu=10 pods=16"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := onlyNode(t, build(t, fromCluster(t), claim("", launched)+node(tc.labels, "providerID: 'cloud:///1'", tc.status)))
+			if got := text(n.Allocatable) + " of " + text(n.Capacity); got != tc.want {
+				t.Errorf("room %s, want %s", got, tc.want)
+			}
+		})
 	}
 }
