@@ -36,7 +36,8 @@ func madeAgain(t *testing.T, folder string) int {
 }
 
 // The demo says what to watch and to type, buys a machine for its workload, says what it costs, and
-// ends without leaving anything. What its controller decided can be decided again.
+// ends without leaving anything. What its controller decided can be decided again, and what it says was spent is what the
+// emulated AWS asks for its machines.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	tenon, err := labtest.Product()
@@ -57,8 +58,9 @@ func TestDemo(t *testing.T) {
 			return err == nil && strings.Contains(text, want)
 		})
 	}
-	until(t, "three recorded decisions can be made again", func() bool { return madeAgain(t, folder) >= 3 })
 	status := s.status(t)
+	ledgerOf(t, status).check(t)
+	until(t, "three recorded decisions can be made again", func() bool { return madeAgain(t, folder) >= 3 })
 	s.mustRun(t, "down")
 	until(t, "nothing is left running", func() bool { return len(running(status)) == 0 }) // the supervisor ends last
 }
