@@ -57,6 +57,7 @@ type Dashboard struct {
 
 	assessments assessments
 	asked       asked
+	spot        spot
 }
 
 // New makes a dashboard.

@@ -63,6 +63,7 @@ func (d *Dashboard) Remember(ctx context.Context) {
 		f := d.options.Fleet()
 		idle := f.Total.Idle.Float()
 		d.history.add(sample{At: d.options.Clock().Unix(), Price: f.Total.Price.Float(), Idle: &idle})
+		d.spot.look(f, d.options.Market, d.options.Clock())
 		select {
 		case <-ctx.Done():
 			return

@@ -6,6 +6,7 @@ import "net/http"
 type market struct {
 	At    int64        `json:"at"` // 0: nothing is published
 	Types []marketType `json:"types"`
+	Spot  spotDocument `json:"spot"`
 }
 
 type marketType struct {
@@ -27,7 +28,7 @@ type marketOffer struct {
 
 // market serves what the controller publishes.
 func (d *Dashboard) market(w http.ResponseWriter, _ *http.Request) {
-	out := market{Types: []marketType{}}
+	out := market{Types: []marketType{}, Spot: d.spot.document(d.options.Fleet())}
 	if d.options.Market == nil {
 		answer(w, out)
 		return

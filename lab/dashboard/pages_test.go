@@ -173,6 +173,7 @@ func opened(t testing.TB, state *view.State) *browser {
 	pages := dashboard.New(dashboard.Options{Title: "lab", Fleet: state.Fleet, Problems: func() []string { return nil }, Details: state.Details, Market: state.Market, Console: aws.Cloud().Builtin.Console, Journal: recorded{journal.File(file)}, Clock: time.Now,
 		Links: links, Prometheus: prices,
 		Try: cli.Try(cli.Env{LookupEnv: func(string) (string, bool) { return "", false }, Cloud: aws.Cloud()})})
+	go pages.Remember(t.Context())
 	server := httptest.NewServer(pages.Handler())
 	t.Cleanup(server.Close)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(2*time.Minute))
@@ -284,7 +285,7 @@ func TestPagesInChromium(t *testing.T) {
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
 		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "0.1900 USD/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p", "decision-2.json", "Decide again"}},
 		{"decisions/4", []string{"node-3 (delete, Underutilized)", "5 × NotWorthIt"}},
-		{"market", []string{"Out of stock now", "m5.large", "spot", "5 min", "1 of 2", "0.1000"}},
+		{"market", []string{"No interruption has been seen.", "No spot price has changed.", "Out of stock now", "m5.large", "spot", "5 min", "1 of 2", "0.1000"}},
 		{"whatif", []string{"What if …", "a workload had so many replicas"}},
 		{"events", []string{"NodePool pool-1", "LimitReached", "Unconsolidatable"}},
 	}
@@ -382,6 +383,11 @@ func (b *browser) chooseAPool(t testing.TB) {
 	b.picture(t, "market-pool")
 	choose(`{decision: 2, types: {"m5.large": ""}}`)
 	b.shows(t, "1 type may be bought for pool pool-1")
+	read[bool](t, b, `Object.assign(sold.value.spot, {prices: [{type: "m5.large", zone: "us-west-2a", now: 0.04, least: 0.03, most: 0.05, changes: 3, at: 1}], returned: [{type: "m5.large", zone: "us-west-2b", count: 2, advised: 1, last: 1, running: 4}]}), draw(), true`)
+	b.shows(t, "0.0500")
+	b.shows(t, "Advised to leave")
+	b.accessible(t, "market with interruptions")
+	b.picture(t, "market-spot")
 }
 
 // askAboutANode checks that a node's page leads to the question what would be without the node.

@@ -468,6 +468,16 @@ async function readMarket() {
   try { sold.value = await ask("/api/market"); } catch { sold.value = { at: 0, types: [] }; }
   draw();
 }
+// What the dashboard has seen of spot since it began to look.
+function spotPart(s) {
+  if (!s || !s.since) return [];
+  const seen = "Since the dashboard began to look, " + age(s.since) + " ago.";
+  return [el("h2", null, "Spot machines that were taken back"), el("p.soft", null, seen), table("Spot machines that were taken back", [
+    { name: "Type", nb: 1, cell: r => r.type || "unknown" }, { name: "Zone", nb: 1, cell: r => r.zone || "–" }, { name: "Taken back", n: 1, cell: r => r.count }, { name: "Advised to leave", n: 1, cell: r => r.advised }, { name: "Last", n: 1, cell: r => r.last ? age(r.last) + " ago" : "–" }, { name: "Run now", n: 1, cell: r => r.running },
+  ], s.returned, "No interruption has been seen."), el("h2", null, "Spot prices that changed"), table("Spot prices that changed", [
+    { name: "Type", nb: 1, cell: p => p.type }, { name: "Zone", nb: 1, cell: p => p.zone }, { name: unit() + "/h now", n: 1, cell: p => number(p.now, 4) }, { name: "Lowest", n: 1, cell: p => number(p.least, 4) }, { name: "Highest", n: 1, cell: p => number(p.most, 4) }, { name: "Changes", n: 1, cell: p => p.changes }, { name: "Last", n: 1, cell: p => age(p.at) + " ago" },
+  ], s.prices, "No spot price has changed.")];
+}
 const until = at => at ? (at * 1000 > Date.now() ? "in " + age(2 * Date.now() / 1000 - at) : "now") : "–";
 function marketPage() {
   const head = el("h1", null, "Market"), m = sold.value;
@@ -485,6 +495,7 @@ function marketPage() {
     el("h2", null, "Out of stock now"), out.length > 100 ? el("p.soft", null, "The newest 100 of " + out.length.toLocaleString("en-US") + " are shown.") : null, table("Out of stock now", [
       { name: "Type", nb: 1, cell: o => o.name }, { name: "Zone", nb: 1, cell: o => o.zone }, { name: "Capacity type", nb: 1, cell: o => o.capacity }, { name: unit() + "/h", n: 1, cell: o => number(o.price, 4) },
       { name: "Since", n: 1, cell: o => o.since ? age(o.since) : "unknown" }, { name: "Tried again", n: 1, cell: o => until(o.until) }], out.slice(0, 100), "Nothing that is sold is known to be out of stock."),
+    ...spotPart(m.spot),
     el("h2", null, "Instance types"), el("div.row", null, el("label", { for: "market-filter" }, "Filter", input), el("label", { for: "market-pool" }, "For", choose), fit ? plural(rows.filter(t => !why(t)).length, "type") + " may be bought for pool " + sold.pool + ", by the snapshot of decision " + sold.fit.decision + "." : sold.fit && sold.fit.problem, rows.length > 100 ? "The first 100 of " + rows.length.toLocaleString("en-US") + " are shown." : null), table("Instance types", [
       { name: "Type", nb: 1, cell: t => t.name }, { name: "Architecture", nb: 1, cell: t => t.arch || "–" }, { name: "CPU", n: 1, cell: t => cores(t.cpu) }, { name: "Memory", n: 1, cell: t => bytes(t.memory) },
       { name: "On-demand " + unit() + "/h", n: 1, cell: t => price(t.demand) }, { name: "Zones", n: 1, cell: t => places(t, "on-demand") }, { name: "Spot " + unit() + "/h from", n: 1, cell: t => price(t.spot) }, { name: "Zones of spot", n: 1, cell: t => places(t, "spot") },
