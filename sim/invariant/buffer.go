@@ -2,6 +2,7 @@ package invariant
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +13,7 @@ import (
 
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/core/plan"
 	"tenon/sim/store"
@@ -80,10 +82,30 @@ func (w *Watch) buffersAtRest() {
 			w.report(RestBuffers, "buffer %s has no room for %d pods: %s %s", b.Name, len(pods), c.Reason, c.Message)
 		}
 	}
-	if !mayHold(w.rooms(0), roomy) {
+	if !mayHold(slices.Concat(w.rooms(0), w.memberRooms()), roomy) {
 		w.report(RestBuffers, "%d pods of buffers that say that they have room have none", len(roomy))
 	}
 	w.pastBuffers()
+}
+
+// memberRooms returns nodes of groups that are in service and take pods, with the room that is free on them. An unneeded node has a taint
+// that kube-scheduler only prefers to avoid.
+func (w *Watch) memberRooms() []*room {
+	var rooms []*room
+	for _, node := range store.All[*corev1.Node](w.Store) {
+		closed := slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
+		if node.Annotations[tenonv1alpha1.AnnotationGroup] == "" || closed || node.Spec.Unschedulable || node.DeletionTimestamp != nil || !readyNode(node) {
+			continue
+		}
+		free := space{node.Status.Allocatable.Cpu().MilliValue(), node.Status.Allocatable.Memory().Value(), node.Status.Allocatable.Pods().Value()}
+		for _, pod := range w.podsOn[node.Name] { // a sum, in any order
+			if !finished(pod) {
+				free = free.less(demand(pod))
+			}
+		}
+		rooms = append(rooms, &room{node: node, free: free, size: free})
+	}
+	return rooms
 }
 
 // mayHold reports whether rooms may have a place for every pod: each fits somewhere, and together they
