@@ -1,8 +1,12 @@
 package plan
 
-import "tenon/core/snapshot"
+import (
+	"slices"
 
-// Increase raises the size of a group of instances, for all claims of a plan on it together.
+	"tenon/core/snapshot"
+)
+
+// Increase raises the size of a group of instances, for all claims of a plan on it together, those for buffers included.
 type Increase struct {
 	Group string // its name in the cloud
 	// From is the size that the decision saw: the increase is carried out only while the cloud still keeps it. To is the size
@@ -13,8 +17,8 @@ type Increase struct {
 // Increases are those that the plan asks for now, one for each group, in the order of the groups' pools in the snapshot.
 func (p *Plan) Increases(s *snapshot.Snapshot) []Increase {
 	more := map[string]int64{}
-	for i := range p.Claims {
-		if c := &p.Claims[i]; c.Group != "" && c.Now() {
+	for _, c := range slices.Concat(p.Claims, p.Spare) {
+		if c.Group != "" && c.Now() {
 			more[c.Group]++
 		}
 	}
