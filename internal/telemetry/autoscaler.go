@@ -29,6 +29,7 @@ type autoscalerMetrics struct {
 	ClusterAutoscalerFailedNodeCreationsTotal         *prometheus.CounterVec
 	ClusterAutoscalerOldUnregisteredNodesRemovedCount *prometheus.CounterVec
 	ClusterAutoscalerEvictedPodsTotal                 *prometheus.CounterVec
+	ClusterAutoscalerFunctionDurationSeconds          *prometheus.HistogramVec
 }
 
 // autoscalerPrefix begins the names of these metrics, instead of ours.
@@ -61,5 +62,7 @@ func newAutoscalerMetrics(r *Register) autoscalerMetrics {
 		ClusterAutoscalerFailedNodeCreationsTotal:         r.Counter(autoscalerPrefix+"failed_node_creations_total", "Instances that did not come to groups in mode cas."+suffix, "reason"),
 		ClusterAutoscalerOldUnregisteredNodesRemovedCount: r.Counter(autoscalerPrefix+"old_unregistered_nodes_removed_count", "Instances of groups in mode cas that were ended because they did not become nodes."+suffix),
 		ClusterAutoscalerEvictedPodsTotal:                 r.Counter(autoscalerPrefix+"evicted_pods_total", "Pods of nodes that were removed from groups in mode cas: succeeded ones were evicted, failed ones could not be for --max-pod-eviction-time."+suffix, "eviction_result"),
+		ClusterAutoscalerFunctionDurationSeconds: r.Histogram(autoscalerPrefix+"function_duration_seconds",
+			"How long decisions took if there are groups in mode cas: scaleUp about pending pods, findUnneeded about nodes."+suffix, Durations(), "function"),
 	}
 }

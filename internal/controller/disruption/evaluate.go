@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -201,6 +202,9 @@ func (d *disruption) decide(s *snapshot.Snapshot, budget decide.Budget) decide.D
 	d.last.took = d.kit.Clock.Since(begun)
 	m := d.kit.Metrics
 	m.SchedulerSchedulingDurationSeconds.WithLabelValues("disruption").Observe(d.last.took.Seconds())
+	if slices.ContainsFunc(s.Pools, func(p snapshot.Pool) bool { return p.Rules() != nil }) {
+		m.ClusterAutoscalerFunctionDurationSeconds.WithLabelValues("findUnneeded").Observe(d.last.took.Seconds())
+	}
 	m.VoluntaryDisruptionDecisionEvaluationDurationSeconds.WithLabelValues("underutilized", "multi").Observe(d.last.took.Seconds())
 	return decision
 }

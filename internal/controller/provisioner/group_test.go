@@ -235,6 +235,9 @@ func TestAGroupInModeCASThatDoesNotGrow(t *testing.T) {
 	if got := h.Series("cluster_autoscaler_", h.Kit.Metrics.ClusterAutoscalerUnschedulablePodsCount); !slices.Equal(got, []string{"unschedulable_pods_count{type=unschedulable} 1"}) {
 		t.Errorf("%q", got)
 	}
+	if got := h.Series("cluster_autoscaler_", h.Kit.Metrics.ClusterAutoscalerFunctionDurationSeconds); len(got) == 0 || !strings.Contains(got[0], "function=scaleUp") {
+		t.Errorf("durations of decisions: %q", got)
+	}
 }
 
 // server keeps one group, and notes how often it is asked about how many pods.

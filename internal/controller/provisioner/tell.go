@@ -99,6 +99,7 @@ func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
 	m.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(float64(len(p.Unplaced) - ignored))
 	if slices.ContainsFunc(s.Pools, func(p snapshot.Pool) bool { return p.Rules() != nil }) {
 		m.ClusterAutoscalerUnschedulablePodsCount.WithLabelValues("unschedulable").Set(float64(len(p.Unplaced) - ignored))
+		m.ClusterAutoscalerFunctionDurationSeconds.WithLabelValues("scaleUp").Observe(l.took.Seconds())
 	}
 }
 
