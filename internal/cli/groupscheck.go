@@ -28,8 +28,8 @@ func groupsCheckCommand(w Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check NODEGROUP",
 		Short: "Say what would become of the nodes of a group that is handed over to pools",
-		Long: `Say what would become of the nodes of a group that is handed over to pools, in any mode that it has
-is now: which are replaced and by what, which wait for a PodDisruptionBudget, and which stay
+		Long: `Say what would become of the nodes of a group that is handed over to pools, in any mode
+that it has now: which are replaced and by what, which wait for a PodDisruptionBudget, and which stay
 because of a pod. It also lists the pods that people should know of before: without a
 PodDisruptionBudget and alone, with local storage, protected, or of an autoscaler. Nothing is
 changed. The plan is that of tenon plan --consolidate for the same input.

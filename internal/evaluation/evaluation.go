@@ -17,7 +17,7 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Entry is the last word about the node of one claim.
+// Entry is the last word about the node of one claim, or about one node of a group.
 type Entry struct {
 	// Prospect as it was decided; of a node that was not looked at this time, as it was
 	// decided before. Its index of a disruption is not to be used: the plan is gone.
@@ -40,7 +40,7 @@ type Closed struct {
 type Page struct {
 	// At is when the cluster was as it was looked at; zero before the first evaluation.
 	At time.Time
-	// Entries by claim. Nodes without one have none.
+	// Entries by the claim, or by NodeKey for nodes of groups. Other nodes without a claim have none.
 	Entries []Entry
 	// Closed in order of pool and reason.
 	Closed []Closed
@@ -48,9 +48,20 @@ type Page struct {
 	Eligible map[plan.Reason]int
 }
 
-// Find is the entry of a claim.
-func (p *Page) Find(claim string) (Entry, bool) {
-	if at, found := slices.BinarySearchFunc(p.Entries, claim, compareClaim); found {
+// NodeKey is the key of a node without a claim. No claim has such a name.
+func NodeKey(node string) string { return "node/" + node }
+
+// key is the claim, or for a node without one its NodeKey.
+func (e *Entry) key() string {
+	if e.Claim != "" {
+		return e.Claim
+	}
+	return NodeKey(e.Node)
+}
+
+// Find is the entry of a claim, or of a NodeKey.
+func (p *Page) Find(key string) (Entry, bool) {
+	if at, found := slices.BinarySearchFunc(p.Entries, key, compareKey); found {
 		return p.Entries[at], true
 	}
 	return Entry{}, false

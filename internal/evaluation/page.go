@@ -22,15 +22,15 @@ func newPage(before *Page, s *snapshot.Snapshot, p *plan.Plan) *Page {
 		if o.Kind == plan.Waiting {
 			waiting[Closed{o.Pool, o.Reason}] = true
 		}
-		if o.Claim != "" {
+		if _, grouped := snapshot.NodeGroup(o.Pool); grouped || o.Claim != "" {
 			out.Entries = append(out.Entries, Entry{Prospect: *o, Message: message(p, o), Looked: s.Now, Since: s.Now})
 		}
 	}
 	slices.SortFunc(out.Entries, func(a, b Entry) int {
-		return cmp.Or(strings.Compare(a.Claim, b.Claim), strings.Compare(a.Node, b.Node))
+		return cmp.Or(strings.Compare(a.key(), b.key()), strings.Compare(a.Node, b.Node))
 	})
 	// Two nodes of one claim are a mistake that does not last: the first one counts.
-	out.Entries = slices.CompactFunc(out.Entries, func(a, b Entry) bool { return a.Claim == b.Claim })
+	out.Entries = slices.CompactFunc(out.Entries, func(a, b Entry) bool { return a.key() == b.key() })
 	for i := range out.Entries {
 		out.Entries[i].follow(before)
 	}
@@ -41,7 +41,7 @@ func newPage(before *Page, s *snapshot.Snapshot, p *plan.Plan) *Page {
 // follow takes over from an earlier page what still holds. A cause that keeps a node holds until the node
 // is looked at again; a cause that forbade looking at it, or a choice, is out of date.
 func (e *Entry) follow(before *Page) {
-	old, known := before.Find(e.Claim)
+	old, known := before.Find(e.key())
 	if !known {
 		return
 	}
@@ -121,4 +121,4 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-func compareClaim(e Entry, claim string) int { return strings.Compare(e.Claim, claim) }
+func compareKey(e Entry, key string) int { return strings.Compare(e.key(), key) }

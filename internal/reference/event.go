@@ -54,7 +54,7 @@ func Events() []Event {
 		{"Finalized", false, "NodeClaim, NodePool, EC2NodeClass, Node", "Finalized FINALIZER", "nothing"},
 		{ConditionReason, false, "NodeClaim, NodePool, EC2NodeClass, Node", "Status condition transitioned, Type: TYPE, Status: BEFORE -> NOW, Reason: REASON", "the message of the condition"},
 
-		{"DisruptionBlocked", false, "NodeClaim, Node, NodePool", "why the node is not disrupted", "[why is this node still here?](staying.md)"},
+		{"DisruptionBlocked", false, "NodeClaim, Node, NodePool, NodeGroup", "why the node is not disrupted", "[why is this node still here?](staying.md)"},
 		{"Unconsolidatable", false, "NodeClaim, Node", "why the node is not consolidated", "[why is this node still here?](staying.md)"},
 		{"DisruptionLaunching", false, "NodeClaim", "Launching NodeClaim: REASON", "a replacement boots; the other node is removed after that"},
 		{"DisruptionWaitingReadiness", false, "NodeClaim", "Waiting on readiness to continue disruption", "the replacement boots"},

@@ -9,7 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/plan"
+	"tenon/core/snapshot"
 	"tenon/internal/evaluation"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
@@ -34,12 +36,15 @@ func (c *controller) announcePools(ctx context.Context, page *evaluation.Page, n
 			continue
 		}
 		c.closed[closed] = now
-		pool := &karpenterv1.NodePool{}
-		if c.kit.Client.Get(ctx, client.ObjectKey{Name: closed.Pool}, pool) != nil {
+		name, pool := closed.Pool, client.Object(&karpenterv1.NodePool{})
+		if group, is := snapshot.NodeGroup(closed.Pool); is {
+			name, pool = group, &tenonv1alpha1.NodeGroup{}
+		}
+		if c.kit.Client.Get(ctx, client.ObjectKey{Name: name}, pool) != nil {
 			continue // it went meanwhile, or its turn comes again
 		}
 		text := fmt.Sprintf("No allowed disruptions for disruption reason %s due to blocking budget", closed.Reason)
-		c.publish(telemetry.Normal(pool, "DisruptionBlocked", text, string(pool.UID), string(closed.Reason)).Within(repeatPool))
+		c.publish(telemetry.Normal(pool, "DisruptionBlocked", text, string(pool.GetUID()), string(closed.Reason)).Within(repeatPool))
 	}
 	for closed := range c.closed {
 		if !still[closed] && now.Sub(c.closed[closed]) >= repeatPool {

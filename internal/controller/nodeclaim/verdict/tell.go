@@ -22,8 +22,9 @@ const (
 	mostAnHour = 4
 )
 
-// lastTold is what was told about a claim.
+// lastTold is what was told about a claim, or about a node of a group.
 type lastTold struct {
+	member bool
 	marked time.Time   // when its condition was written
 	mark   mark        // what was written there
 	told   string      // by the last event
@@ -68,7 +69,7 @@ func (c *controller) dueEvents(subjects []subject, now time.Time) ([]subject, re
 		if s.entry.Event() == "" {
 			continue
 		}
-		m := c.memory[s.claim.UID]
+		m := c.memory[s.object().GetUID()]
 		at := later(m.next(s.text()), s.entry.Since.Add(patience))
 		if at.After(now) {
 			next = next.Sooner(reconcile.In(at.Sub(now)))
@@ -77,8 +78,8 @@ func (c *controller) dueEvents(subjects []subject, now time.Time) ([]subject, re
 		due = append(due, s)
 	}
 	slices.SortFunc(due, func(a, b subject) int {
-		m, n := c.memory[a.claim.UID], c.memory[b.claim.UID]
-		return cmp.Or(m.last().Compare(n.last()), cmp.Compare(a.claim.Name, b.claim.Name))
+		m, n := c.memory[a.object().GetUID()], c.memory[b.object().GetUID()]
+		return cmp.Or(m.last().Compare(n.last()), cmp.Compare(a.object().GetName(), b.object().GetName()))
 	})
 	return due, next
 }
@@ -94,13 +95,14 @@ func (c *controller) announce(ctx context.Context, subjects []subject, now time.
 		if !c.events.take(now) {
 			return next.Sooner(reconcile.In(spell))
 		}
-		m := c.memory[s.claim.UID]
+		m := c.memory[s.object().GetUID()]
+		m.member = s.member != nil
 		m.tell(s.text(), now)
-		c.memory[s.claim.UID] = m
+		c.memory[s.object().GetUID()] = m
 		next = next.Sooner(reconcile.In(m.next(s.text()).Sub(now)))
-		c.publish(s.event(s.claim))
+		c.publish(s.event(s.object()))
 		node := &corev1.Node{}
-		if s.claim.Status.NodeName != "" && c.kit.Client.Get(ctx, client.ObjectKey{Name: s.claim.Status.NodeName}, node) == nil {
+		if s.claim != nil && s.claim.Status.NodeName != "" && c.kit.Client.Get(ctx, client.ObjectKey{Name: s.claim.Status.NodeName}, node) == nil {
 			c.publish(s.event(node)) // a node that is gone needs none
 		}
 	}

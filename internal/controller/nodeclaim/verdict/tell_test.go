@@ -8,7 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud/memory"
 	"tenon/core/plan"
 	"tenon/core/reason"
@@ -97,6 +101,43 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 	if len(told) != 58 {
 		t.Errorf("58 events are about %d claims", len(told))
+	}
+}
+
+// A node of a group has events about what keeps it once it has joined, and its NodeGroup one about its budgets; nothing else is written.
+func TestEventsOfGroups(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.Must(h.API.Create(t.Context(), &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "shop", UID: "shop"}}))
+	for name, joined := range map[string]string{"old": "true", "new": ""} {
+		h.Must(h.API.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID(name), Annotations: map[string]string{tenonv1alpha1.AnnotationGroup: "shop", tenonv1alpha1.AnnotationJoined: joined},
+		}}))
+	}
+	pool := snapshot.GroupPool("shop")
+	h.pools = []snapshot.Pool{{Name: pool}}
+	prospects := []plan.Prospect{
+		{Node: "new", Pool: pool, Kind: plan.Blocked, Cause: reason.Cause{Code: reason.NotInitialized}},
+		{Node: "old", Pool: pool, Kind: plan.Blocked, Cause: reason.Cause{Code: reason.PodProtected, Where: "default/web"}},
+		{Node: "other", Kind: plan.Blocked, Cause: reason.Cause{Code: reason.NotManaged}},
+		{Node: "waits", Pool: pool, Kind: plan.Waiting, Reason: plan.Empty, Cause: reason.Cause{Code: reason.DisruptionBudget, Where: "Empty"}},
+	}
+	seen := 0
+	h.Calls()
+	for i, want := range [][]string{
+		{"Normal DisruptionBlocked shop: No allowed disruptions for disruption reason Empty due to blocking budget"},
+		{`Normal DisruptionBlocked old: Pod has "karpenter.sh/do-not-disrupt" annotation (Pod=default/web)`},
+		nil,
+	} {
+		h.evaluate(prospects)
+		h.run()
+		if diff := cmp.Diff(want, h.told(&seen), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("round %d (-want +got):\n%s", i, diff)
+		}
+		h.Clock.Step(10 * time.Second)
+	}
+	if n := h.writes(); n > 0 {
+		t.Errorf("%d writes", n)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package verdict tells of every node what disruption would do with it, or what keeps it:
-// as the condition Disruptable of its claim, as events, and in gauges. It is the controller
+// as the condition Disruptable of its claim, as events, and in gauges. Nodes of groups, which have no claim, have events alone. It is the controller
 // `nodeclaim.verdict`.
 //
 // The disruption controller decides the answers and puts them into an evaluation.Nodes. This package
@@ -13,11 +13,13 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/core/plan"
 	"tenon/core/reason"
@@ -75,15 +77,52 @@ func (c *controller) reconcile(ctx context.Context) (reconcile.Result, error) {
 	if err != nil {
 		return reconcile.Never, err
 	}
-	next := reconcile.In(every).Sooner(c.announce(ctx, subjects, now)).Sooner(c.announcePools(ctx, page, now))
+	members, err := c.members(ctx, page)
+	if err != nil {
+		return reconcile.Never, err
+	}
+	next := reconcile.In(every).Sooner(c.announce(ctx, slices.Concat(subjects, members), now)).Sooner(c.announcePools(ctx, page, now))
 	after, err := c.mark(ctx, subjects, now)
 	return next.Sooner(after), err
 }
 
-// subject is a claim, as the cache has it, with the last word about its node.
+// subject is a claim, or a node of a group, as the cache has it, with the last word about its node.
 type subject struct {
-	claim *karpenterv1.NodeClaim
-	entry evaluation.Entry
+	claim  *karpenterv1.NodeClaim
+	member *corev1.Node // nil if there is a claim
+	entry  evaluation.Entry
+}
+
+// object is what the subject is about.
+func (s *subject) object() client.Object {
+	if s.member != nil {
+		return s.member
+	}
+	return s.claim
+}
+
+// members are the nodes of groups that have joined, and about which there is something to tell.
+func (c *controller) members(ctx context.Context, page *evaluation.Page) ([]subject, error) {
+	var list corev1.NodeList
+	if err := c.kit.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	var out []subject
+	there := map[types.UID]bool{}
+	for i := range list.Items {
+		node := &list.Items[i]
+		if entry, found := page.Find(evaluation.NodeKey(node.Name)); found && node.DeletionTimestamp == nil && node.Annotations[tenonv1alpha1.AnnotationJoined] == "true" {
+			entry.Message = reason.InCurrency(entry.Message, c.about.Currency)
+			out = append(out, subject{member: node, entry: entry})
+			there[node.UID] = true
+		}
+	}
+	for uid, m := range c.memory {
+		if m.member && !there[uid] {
+			delete(c.memory, uid)
+		}
+	}
+	return out, nil
 }
 
 // subjects are the claims about which there is something to tell. It forgets the others.
@@ -109,10 +148,10 @@ func (c *controller) subjects(ctx context.Context, page *evaluation.Page) ([]sub
 			continue
 		}
 		entry.Message = reason.InCurrency(entry.Message, c.about.Currency)
-		out = append(out, subject{claim, entry})
+		out = append(out, subject{claim: claim, entry: entry})
 	}
-	for uid := range c.memory {
-		if !there[uid] {
+	for uid, m := range c.memory {
+		if !m.member && !there[uid] {
 			delete(c.memory, uid)
 		}
 	}
