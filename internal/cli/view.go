@@ -64,7 +64,7 @@ The keys [ and ] then lead through the past, decision by decision.
 
 d describes the object under the cursor, w says what a plan does with it and all that holds it, and x what
 would change if it went or had another number of replicas. The plan is made on this machine, from the
-newest snapshot of the journal or, without --journal, from the cluster.
+cluster or, for a user who may not read all that a plan depends on, from the newest snapshot of the journal.
 
 When the output is no terminal, or with --once, one picture is printed.`,
 		Example: `  tenon view

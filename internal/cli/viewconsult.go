@@ -26,7 +26,8 @@ import (
 )
 
 // consultant answers the viewer's questions by the code of `tenon plan` and `tenon explain`. The snapshot is that of a
-// decision, the newest one of the journal, or, without a journal, one of the cluster.
+// decision or, about the present, one of the cluster. A user who may not read all that a plan depends on gets answers from
+// the newest snapshot of the journal, which lags while decisions say the same.
 type consultant struct {
 	ctx     context.Context
 	env     Env
@@ -58,8 +59,11 @@ type picture struct {
 }
 
 func (c *consultant) picture(decision int64) (picture, error) {
-	if c.journal == "" {
-		return c.ofCluster()
+	if decision == 0 && c.config != nil {
+		p, err := c.ofCluster()
+		if err == nil || c.journal == "" {
+			return p, err
+		}
 	}
 	source := journalSource(c.journal)
 	entries, err := journal.Entries(c.ctx, source)

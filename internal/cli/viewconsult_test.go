@@ -70,6 +70,10 @@ func TestConsult(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := &consultant{ctx: t.Context(), env: env, config: config}
+	both := &consultant{ctx: t.Context(), env: env, config: config, journal: folder}
+	if text, err := both.explain("node", "b", 0); err != nil || !strings.Contains(text, "by decision 3") {
+		t.Errorf("a cluster that may not be read whole, with a journal: %v\n%s", err, text)
+	}
 	if _, err := live.explain("pod", "shop/web-1", 0); err == nil || !strings.Contains(err.Error(), "does not let this user list /apis/karpenter.sh/v1/nodepools") {
 		t.Errorf("a cluster that may not be read whole: %v", err)
 	}
