@@ -93,7 +93,7 @@ func (sp *Space) Vector(r model.Resources) []int64 {
 	if len(sp.others) > 0 {
 		for _, a := range r.Extended {
 			if sp.others[a.Name] {
-				v[len(v)-1] += a.Value
+				v[len(v)-1] = max(v[len(v)-1], a.Value)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 )
 
@@ -40,7 +41,7 @@ func NewResources(amounts ...Amount) Resources {
 	var r Resources
 	for _, a := range amounts {
 		one := single(a)
-		r.CPU, r.Memory, r.Storage, r.Pods = r.CPU+one.CPU, r.Memory+one.Memory, r.Storage+one.Storage, r.Pods+one.Pods
+		r.CPU, r.Memory, r.Storage, r.Pods = sum(r.CPU, one.CPU), sum(r.Memory, one.Memory), sum(r.Storage, one.Storage), sum(r.Pods, one.Pods)
 		r.Extended = append(r.Extended, one.Extended...)
 	}
 	slices.SortFunc(r.Extended, func(a, b Amount) int { return cmp.Compare(a.Name, b.Name) })
@@ -53,7 +54,7 @@ func summed(sorted []Amount) []Amount {
 	out := sorted[:0]
 	for i, a := range sorted {
 		if n := len(out); i > 0 && n > 0 && out[n-1].Name == a.Name {
-			out[n-1].Value += a.Value
+			out[n-1].Value = sum(out[n-1].Value, a.Value)
 		} else {
 			out = append(out, a)
 		}
@@ -115,14 +116,33 @@ func (r Resources) Amounts() []Amount {
 	return out
 }
 
-// Add returns the sum.
-func (r Resources) Add(o Resources) Resources {
-	return r.merge(o, func(a, b int64) int64 { return a + b })
-}
+// Add returns the sum. Sums and differences end at the largest and smallest numbers: pods may request absurd amounts,
+// and a node with thousands of them must not seem to have room.
+func (r Resources) Add(o Resources) Resources { return r.merge(o, sum) }
 
 // Sub returns the difference, which may be negative.
-func (r Resources) Sub(o Resources) Resources {
-	return r.merge(o, func(a, b int64) int64 { return a - b })
+func (r Resources) Sub(o Resources) Resources { return r.merge(o, difference) }
+
+func sum(a, b int64) int64 {
+	s := a + b
+	switch {
+	case a > 0 && b > 0 && s < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && s >= 0:
+		return math.MinInt64
+	}
+	return s
+}
+
+func difference(a, b int64) int64 {
+	d := a - b
+	switch {
+	case a >= 0 && b < 0 && d < 0:
+		return math.MaxInt64
+	case a < 0 && b > 0 && d >= 0:
+		return math.MinInt64
+	}
+	return d
 }
 
 // Max returns the larger quantity of each resource.
