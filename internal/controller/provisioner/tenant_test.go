@@ -111,3 +111,59 @@ func TestAnOddReplicaIsNoModel(t *testing.T) {
 		t.Errorf("room for %d cores was bought, want 24: for the odd one and nine of one core", got)
 	}
 }
+
+// TestForgedPodsChangeNothingForOthers: a tenant writes into a pod of 500 cores, in a namespace of its own, everything
+// that could tie it to another tenant's workload or to nodes. The other tenant's ReplicaSet has three pods of ten;
+// what is bought for it is the same as without the pod, and nothing is bought for the pod.
+func TestForgedPodsChangeNothingForOthers(t *testing.T) {
+	t.Parallel()
+	annotated := func(key, value string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Annotations = map[string]string{key: value} }
+	}
+	labelled := func(key, value string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Labels = map[string]string{key: value} }
+	}
+	for name, forge := range map[string]func(*corev1.Pod){
+		"the UID of another namespace's ReplicaSet":   ownedBy("apps/v1", "ReplicaSet", "web", "uid-web"),
+		"the UID of another namespace's DaemonSet":    ownedBy("apps/v1", "DaemonSet", "agent", "uid-agent"),
+		"the UID of a ReplicaSet as of a StatefulSet": ownedBy("apps/v1", "StatefulSet", "web", "uid-web"),
+		"a Deployment":                   ownedBy("apps/v1", "Deployment", "web", "uid-web"),
+		"a Job":                          ownedBy("batch/v1", "Job", "web", "uid-web"),
+		"a Node":                         ownedBy("v1", "Node", "node-1", "uid-node-1"),
+		"a NodeClaim":                    ownedBy("karpenter.sh/v1", "NodeClaim", "default-00001", "uid-claim"),
+		"the pod itself":                 ownedBy("v1", "Pod", "forged", "uid-forged"),
+		"an owner without kind and UID":  ownedBy("", "", "", ""),
+		"labels of the ReplicaSet":       labelled("app", "web"),
+		"the label of a pool":            labelled("karpenter.sh/nodepool", "default"),
+		"the label of a registered node": labelled("karpenter.sh/registered", "true"),
+		"no disruption":                  annotated("karpenter.sh/do-not-disrupt", "true"),
+		"the place of another pod":       annotated("tenon.sh/surged-for", "uid-web-0"),
+		"a roll-out":                     annotated("tenon.sh/surge", "true"),
+		"the end of a node":              annotated("karpenter.sh/nodeclaim-termination-timestamp", "2020-01-01T00:00:00Z"),
+		"the cost of a deletion":         annotated("controller.kubernetes.io/pod-deletion-cost", "-2147483648"),
+		"a nomination":                   func(p *corev1.Pod) { p.Status.NominatedNodeName = "node-1" },
+		"a node that does not exist":     func(p *corev1.Pod) { p.Spec.NodeName = "node-of-nothing" },
+		"the highest priority":           func(p *corev1.Pod) { n := int32(2_000_001_000); p.Spec.Priority = &n },
+		"the lowest priority":            func(p *corev1.Pod) { n := int32(-2147483648); p.Spec.Priority = &n },
+		"a verdict of the scheduler":     judged,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t, ready("default"))
+			h.daemonSet("agent", "100m")
+			h.replicaSet("web", 10)
+			h.pods("web", 3)
+			h.pods("forged", 1, asking("500"), func(p *corev1.Pod) { p.Namespace, p.OwnerReferences = "tenant", nil }, forge)
+			h.settled()
+			var cores resource.Quantity
+			for _, claim := range h.claims() {
+				_, text, _ := strings.Cut(claim, " ")
+				cores.Add(resource.MustParse(text))
+			}
+			nodes := int64(len(h.claims()))
+			if want := 10_000 + 100*nodes; cores.MilliValue() != want {
+				t.Errorf("%v were bought, want room for ten pods of a core and %d agents", h.claims(), nodes)
+			}
+		})
+	}
+}
