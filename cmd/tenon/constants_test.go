@@ -134,6 +134,7 @@ var computed = map[string][]string{
 	"announce": {"SpotInterrupted", "SpotRebalanceRecommendation", "CapacityReservationInstanceInterrupted", "InstanceStopping", "InstanceTerminating", "InstanceUnhealthy"},
 	"both":     {"DisruptionTerminating", "ConsolidationApproved"},
 	"warn":     {"LimitReached", "OutOfStock"},
+	"lower":    {"ScaleUpFailed", "ScaleUpTimedOut"},
 
 	"TellScaleDown": {"ScaleDown", "ScaleDownEmpty"},
 	"refused":       {"InsufficientCapacityError", "NodeClassNotReady"},

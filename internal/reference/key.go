@@ -93,6 +93,7 @@ func Keys() []Key {
 		{Annotation, tenonv1alpha1.AnnotationLastPodEvent, "nodes", byTenon, "when a pod last came to the node of a group or left it, as RFC 3339"},
 		{Annotation, tenonv1alpha1.AnnotationEnded, "nodes", byTenon, "the cloud was told to end the instance of a node of a group"},
 		{Annotation, tenonv1alpha1.AnnotationDelayed, "nodes", byTenon, "since when an annotation `delay-deletion.cluster-autoscaler.kubernetes.io/…` keeps the instance of a drained node of a group, as RFC 3339"},
+		{Annotation, tenonv1alpha1.AnnotationEvicting, "nodes", byTenon, "since when pods of a node of a group in [mode `cas`](node-groups.md#mode-cas) are to be evicted that have not begun to leave, and whether this was reported"},
 		{Annotation, tenonv1alpha1.AnnotationHandoverPaused, "node groups", byYou, "`true`: no further node of a group in [mode `handover`](node-groups.md#handing-over-to-pools) is replaced"},
 		{Annotation, tenonv1alpha1.AnnotationCordoned, "nodes", byTenon, "Tenon cordoned the node of a group in order to remove it, and uncordons it if it stays after all"},
 		{Annotation, departure.AnnotationDaemonEviction, "pods", byYou, "`true` or `false`: whether the pod of a DaemonSet is evicted when a node of a group in [mode `cas`](node-groups.md#mode-cas) is removed"},
