@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 
@@ -25,6 +26,7 @@ import (
 // costFlags are what the command line of `tenon cost` says.
 type costFlags struct {
 	kubeconfig, context, output string
+	discounts                   []string
 	past                        pastCost
 }
 
@@ -86,6 +88,7 @@ price of every decision, and snapshots to divide the sum.`,
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
 	flags.StringVarP(&f.output, "output", "o", costOutputs[0], "format: "+strings.Join(costOutputs, ", "))
+	discountFlag(flags, &f.discounts)
 	flags.StringVar(&f.past.at, "at", "", "what the nodes cost an hour at this time, as RFC 3339 or as a duration before now, such as 2h")
 	flags.StringVar(&f.past.since, "since", "", "what the nodes have cost since this time, as for --at")
 	flags.StringVar(&f.past.from, "from", defaultJournal, journalUsage+"; for --at and --since")
@@ -109,6 +112,13 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 	if err := f.past.check(f.output); err != nil {
 		return err
 	}
+	discounts, err := readDiscounts(f.discounts)
+	if err != nil {
+		return err
+	}
+	if f.past.given() && len(discounts) > 0 {
+		return errors.New("--discount is about present prices: leave it out with --at and --since")
+	}
 	if f.past.given() {
 		return runPastCost(ctx, by, f.past, f.output, w, time.Now())
 	}
@@ -122,6 +132,7 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
+	following.State.Discount(discounts)
 	fleet := following.State.Fleet()
 	for _, problem := range following.Problems() {
 		fmt.Fprintf(w.Err, "note: %s\n", problem)
@@ -152,6 +163,19 @@ func writeCosts(to io.Writer, output string, document any, table func(io.Writer)
 	return table(to)
 }
 
+// discountFlag is the flag for what is paid less than known prices.
+func discountFlag(flags *pflag.FlagSet, to *[]string) {
+	flags.StringSliceVar(to, "discount", nil, "percent that is paid less than known prices, by capacity type or capacity type and family, such as on-demand=28,on-demand/c6a=35.5")
+}
+
+func readDiscounts(texts []string) (view.Discounts, error) {
+	out, err := view.ParseDiscounts(texts)
+	if err != nil {
+		return nil, fmt.Errorf("--discount: %w", err)
+	}
+	return out, nil
+}
+
 func encodedIndented(to io.Writer, value any) error {
 	encoder := json.NewEncoder(to)
 	encoder.SetIndent("", "  ")
@@ -174,6 +198,8 @@ type costs struct {
 	Pods     float64        `json:"podsPerHour"`
 	Daemons  float64        `json:"daemonsPerHour"`
 	Idle     float64        `json:"idlePerHour"`
+	// Discounts names what is paid less than known prices.
+	Discounts string `json:"discounts,omitempty"`
 	// Unpriced nodes are missing from the prices.
 	Unpriced int          `json:"unpricedNodes"`
 	Savings  costSavings  `json:"savings"`
@@ -196,7 +222,7 @@ type costInLine struct {
 
 func costOf(f *view.Fleet, by cost.Dimension) costs {
 	out := costs{
-		Currency: f.Currency, By: by, Nodes: f.Total.Nodes, Price: f.Total.Price.Float(), Daemons: f.Total.Overhead.Float(), Idle: f.Total.Idle.Float(), Unpriced: f.Total.Unpriced,
+		Currency: f.Currency, By: by, Nodes: f.Total.Nodes, Price: f.Total.Price.Float(), Daemons: f.Total.Overhead.Float(), Idle: f.Total.Idle.Float(), Discounts: f.Discounts, Unpriced: f.Total.Unpriced,
 		Pods: (f.Total.Price - f.Total.Overhead - f.Total.Idle).Float(), Lines: []costInLine{},
 	}
 	for _, line := range f.Cost(by) {
@@ -235,6 +261,9 @@ func (c costs) write(to io.Writer) error {
 	if c.Price > 0 {
 		fmt.Fprintf(to, "\npods %.4f (%.0f%%), daemons %.4f (%.0f%%), idle %.4f (%.0f%%)\n",
 			c.Pods, 100*c.Pods/c.Price, c.Daemons, 100*c.Daemons/c.Price, c.Idle, 100*c.Idle/c.Price)
+	}
+	if c.Discounts != "" {
+		fmt.Fprintf(to, "less than known prices: %s\n", c.Discounts)
 	}
 	if c.Savings.Moves > 0 {
 		fmt.Fprintf(to, "%d moves have saved %s an hour in all; %.4f was expected\n", c.Savings.Moves, strings.TrimSpace(fmt.Sprintf("%.4f %s", c.Savings.Realised, c.Currency)), c.Savings.Expected)

@@ -29,6 +29,9 @@ pods 0.0000 (0%), daemons 0.0000 (0%), idle 0.0960 (100%)
 	if out := printed("capacity-type"); out != want {
 		t.Errorf("the table is\n%s\nwant\n%s", out, want)
 	}
+	if out := printed("type", "--discount", "on-demand/m5=25,spot=1"); !strings.Contains(out, "m5.large  1      0.0720    52.56") || !strings.Contains(out, "less than known prices: on-demand/m5 25 %, spot 1 %") {
+		t.Errorf("with a discount:\n%s", out)
+	}
 	var document costs
 	if err := json.Unmarshal([]byte(printed("namespace", "-o", "json")), &document); err != nil || document.Price != 0.096 || document.Currency != "USD" || document.Idle != 0.096 || len(document.Lines) != 1 || document.Lines[0].Name != "(idle)" {
 		t.Errorf("JSON: %+v, error %v", document, err)
@@ -49,6 +52,7 @@ pods 0.0000 (0%), daemons 0.0000 (0%), idle 0.0960 (100%)
 func TestCostTeachesMistakes(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
+		"--discount 5": "such as on-demand=28", "--discount spot=5 --at 2h": "leave it out with --at",
 		"team": "pool, namespace, owner, capacity-type, zone, type", "pool zone": "as one of pool",
 		"-o xml": "table, json, yaml, opencost, prometheus", "pool -o opencost": "tenon cost namespace or tenon cost owner",
 	} {

@@ -18,7 +18,7 @@ import (
 // dashboardFlags are what the command line of `tenon dashboard` says.
 type dashboardFlags struct {
 	kubeconfig, context, listen, tokenFile, journal, prometheus string
-	links                                                       []string
+	links, discounts                                            []string
 }
 
 func dashboardCommand(w Env) *cobra.Command {
@@ -52,6 +52,7 @@ browser asks for the token, and programs send it as "Authorization: Bearer TOKEN
 	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
 	flags.StringVar(&f.prometheus, "prometheus", "", "address of a Prometheus server that has the controller's metrics, for the price over a day, a week and a month")
 	flags.StringArrayVar(&f.links, "link", nil, "link to another tool as NAME=ADDRESS, with {node}, {instance}, {pool}, {namespace} or {pod} for what a page shows; may be repeated")
+	discountFlag(flags, &f.discounts)
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that is asked for; needed beyond this machine")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), f, w) }
 	return cmd
@@ -59,6 +60,10 @@ browser asks for the token, and programs send it as "Authorization: Bearer TOKEN
 
 func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 	token, err := dashboard.Token("--listen", f.listen, "--token-file", f.tokenFile)
+	if err != nil {
+		return err
+	}
+	discounts, err := readDiscounts(f.discounts)
 	if err != nil {
 		return err
 	}
@@ -87,6 +92,7 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
+	following.State.Discount(discounts)
 	options := dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Details: following.State.Details, Market: following.State.Market, Console: w.Cloud.Builtin.Console, Token: token, Try: Try(w), Clock: time.Now,
 		Prometheus: prometheus, Links: links}
 	if f.journal != "" {

@@ -33,7 +33,7 @@ import (
 type viewFlags struct {
 	kubeconfig, context            string
 	resources, labels              []string
-	columns, beside                []string
+	columns, beside, discounts     []string
 	selector, sort, style, output  string
 	journal                        string
 	unpriced, classic, ascii, once bool
@@ -87,6 +87,7 @@ When the output is no terminal, or with --once, one picture is printed.`,
 	flags.StringVar(&f.sort, "node-sort", "", "order of nodes: creation, a label or a column, with =asc or =dsc (default NAME=asc; creation=dsc with --classic)")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of nodes beside the name, comma separated, such as TYPE,PRICE/H,STATE (default all that have room)")
 	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
+	discountFlag(flags, &f.discounts)
 	flags.StringSliceVar(&f.beside, "beside", nil, "contexts of other clusters to show next to this one, comma separated; o goes from one to the next")
 	flags.StringVar(&f.style, "style", "", "colours of much, medium and little use, such as #04B575,#FFFF00,#FF0000")
 	flags.BoolVar(&f.unpriced, "disable-pricing", false, "show no prices")
@@ -161,6 +162,10 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 	if err != nil {
 		return err
 	}
+	discounts, err := readDiscounts(f.discounts)
+	if err != nil {
+		return err
+	}
 	config, title, err := cluster(f.kubeconfig, f.context, w)
 	if err != nil {
 		return err
@@ -173,6 +178,7 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
+	following.State.Discount(discounts)
 	if f.output != topTable {
 		return writeFleet(w, f.output, options, following.Watch)
 	}
@@ -324,6 +330,11 @@ func (f viewFlags) open(ctx context.Context, name string, options viewer.Options
 	if err != nil {
 		return shownCluster{}, nil, fmt.Errorf("--beside %s: %w", name, err)
 	}
+	discounts, err := readDiscounts(f.discounts)
+	if err != nil {
+		return shownCluster{}, nil, err
+	}
+	following.State.Discount(discounts)
 	options.Title, options.Consult = title, consult(ctx, w, config, following.Watch, "")
 	return shownCluster{options, following.Watch}, following.stop, nil
 }

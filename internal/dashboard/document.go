@@ -10,21 +10,23 @@ import (
 
 // update is what a browser is sent: all small parts, and the nodes that have changed.
 type update struct {
-	Title    string                     `json:"title"`
-	Currency string                     `json:"currency"` // of all prices; empty if it is not known
-	At       int64                      `json:"at"`
-	Whole    bool                       `json:"whole"` // forget what was sent before
-	Managed  bool                       `json:"managed"`
-	Market   int64                      `json:"market"` // when the controller published its prices
-	Problems []string                   `json:"problems"`
-	Total    total                      `json:"total"`
-	Pools    []pool                     `json:"pools"`
-	Nodes    []node                     `json:"nodes"`
-	Gone     []string                   `json:"gone"`
-	Pending  []pod                      `json:"pending"`
-	Costs    map[cost.Dimension][]money `json:"costs"`
-	Notices  []noticeLine               `json:"notices"`
-	History  []sample                   `json:"history"`
+	Title    string `json:"title"`
+	Currency string `json:"currency"` // of all prices; empty if it is not known
+	// Discounts names what is paid less than known prices.
+	Discounts string                     `json:"discounts"`
+	At        int64                      `json:"at"`
+	Whole     bool                       `json:"whole"` // forget what was sent before
+	Managed   bool                       `json:"managed"`
+	Market    int64                      `json:"market"` // when the controller published its prices
+	Problems  []string                   `json:"problems"`
+	Total     total                      `json:"total"`
+	Pools     []pool                     `json:"pools"`
+	Nodes     []node                     `json:"nodes"`
+	Gone      []string                   `json:"gone"`
+	Pending   []pod                      `json:"pending"`
+	Costs     map[cost.Dimension][]money `json:"costs"`
+	Notices   []noticeLine               `json:"notices"`
+	History   []sample                   `json:"history"`
 	// Spans says that Prometheus has the price over longer times.
 	Spans bool   `json:"spans"`
 	Links []Link `json:"links"`
@@ -137,7 +139,7 @@ const (
 // picture.
 func (d *Dashboard) update(last, now *view.Fleet) update {
 	out := update{
-		Title: d.options.Title, Currency: now.Currency, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
+		Title: d.options.Title, Currency: now.Currency, Discounts: now.Discounts, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
 		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[cost.Dimension][]money{}, Notices: []noticeLine{}, History: d.history.all(),
 		Spans: d.options.Prometheus != nil, Links: append([]Link{}, d.options.Links...),
 	}

@@ -37,7 +37,7 @@ func (s *State) picture() *Fleet {
 	slices.SortFunc(f.Nodes, compareNodes)
 	f.Total = Sum(f.Nodes)
 	f.Pools = s.grouped(f.Nodes)
-	f.Currency = s.pricedIn(f.Nodes)
+	f.Currency, f.Discounts = s.pricedIn(f.Nodes), s.discounts.String()
 	f.Pending = s.pending()
 	s.made = f
 	return f
@@ -68,6 +68,7 @@ func (s *State) build(key string, node, claim *Node) *Node {
 		}
 	}
 	n.Price, n.Source = s.book.price(n)
+	n.Price = s.discounts.apply(n, n.Price, n.Source)
 	n.Used = s.used[n.Name]
 	n.sum()
 	s.built[key] = n

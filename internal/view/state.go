@@ -25,9 +25,10 @@ type State struct {
 	published time.Time
 	catalogs  []*catalog.Catalog
 	// currency returns the currency of the prices in a region; nil if it is not known.
-	currency func(region string) string
-	revision uint64
-	made     *Fleet // the last picture
+	currency  func(region string) string
+	discounts Discounts
+	revision  uint64
+	made      *Fleet // the last picture
 
 	managed bool
 	nodes   map[string]*Node // by name, without pods and prices

@@ -30,11 +30,13 @@ type Fleet struct {
 	Published time.Time
 	// Currency of all prices, as ISO 4217 has it; empty if it is not known.
 	Currency string
-	Pools    []*Pool // by name; the last has no name, and holds the nodes that belong to no pool
-	Nodes    []*Node // by name
-	Pending  []*Pod  // the oldest first
-	Total    Total
-	Notices  []Notice // the newest first
+	// Discounts names what is paid less than known prices; empty if nothing is.
+	Discounts string
+	Pools     []*Pool // by name; the last has no name, and holds the nodes that belong to no pool
+	Nodes     []*Node // by name
+	Pending   []*Pod  // the oldest first
+	Total     Total
+	Notices   []Notice // the newest first
 }
 
 // Total sums up some nodes.

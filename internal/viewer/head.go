@@ -25,6 +25,9 @@ func (m *Model) head() []string {
 	}
 	if !m.options.NoPrices {
 		parts = append(parts, s.bold(m.money(t.Price, 3)+"/h")+" "+view.Decimal(view.Monthly(t.Price), 0)+"/month")
+		if m.fleet.Discounts != "" {
+			parts = append(parts, "less "+m.fleet.Discounts)
+		}
 		if t.Unpriced > 0 {
 			parts = append(parts, s.medium(fmt.Sprintf("%d unpriced", t.Unpriced)))
 		}
