@@ -14,6 +14,7 @@ const (
 	NodeUntouchable   Rule = "NodeUntouchable"   // may not be disrupted at all, or not for the reason
 	NodeTwice         Rule = "NodeTwice"         // is given up more than once
 	NodeCrossed       Rule = "NodeCrossed"       // is given up, and takes pods of another
+	NodeNotOurs       Rule = "NodeNotOurs"       // would be marked while pods move, and has no claim, or is given up
 	PodHeld           Rule = "PodHeld"           // would be evicted though it is protected
 	PodForgotten      Rule = "PodForgotten"      // would lose its place and get no other
 	PodBudget         Rule = "PodBudget"         // a PodDisruptionBudget has no room for it
@@ -162,6 +163,11 @@ func (j *judge) poolOf(n *snapshot.Node) *snapshot.Pool {
 func (j *judge) checkMoves(d *plan.Disruption) {
 	if len(d.Evict) > 0 && !slices.Equal(slices.Sorted(slices.Values(d.Evict)), slices.Sorted(slices.Values(placedBy(d)))) {
 		j.f.note(Violation{Rule: PodUninvited, Node: d.Nodes[0].Node, Detail: "the order of evictions has other pods than those that move"})
+	}
+	for _, name := range d.Guide {
+		if _, gone := j.goneBy[name]; gone || j.nodes[name] == nil || j.nodes[name].Claim == "" || !j.s.Settings.GuideMoves {
+			j.f.note(Violation{Rule: NodeNotOurs, Node: name})
+		}
 	}
 	placed := map[snapshot.PodIndex]int{}
 	for _, pod := range placedBy(d) {

@@ -73,10 +73,28 @@ func TestDisruptions(t *testing.T) {
 		"a node that takes pods and goes": {
 			build: func(w *world) { w.emptying().Moves[0].Node = "goes" }, want: []Rule{NodeCrossed},
 		},
+		"pods are guided to nodes of claims": {
+			build: func(w *world) { w.guide("stays").Claim = "claim" },
+		},
+		"a mark on a node without a claim": {
+			build: func(w *world) { w.guide("stays") }, want: []Rule{NodeNotOurs},
+		},
+		"a mark on a node that goes": {
+			build: func(w *world) { w.guide("goes").Claim = "claim" }, want: []Rule{NodeNotOurs},
+		},
+		"a mark although pods are not to be guided": {
+			build: func(w *world) { w.guide("stays").Claim, w.s.Settings.GuideMoves = "claim", false }, want: []Rule{NodeNotOurs},
+		},
 		"no answer for a node": {
 			build: func(w *world) { w.emptying(); w.p.Prospects = make([]plan.Prospect, 1) }, want: []Rule{ProspectMissing},
 		},
 	}.run(t)
+}
+
+// guide is emptying with a mark on a node, while the pods move.
+func (w *world) guide(name string) *snapshot.Node {
+	w.emptying().Guide, w.s.Settings.GuideMoves = []string{name}, true
+	return &w.s.Nodes[slices.IndexFunc(w.s.Nodes, func(n snapshot.Node) bool { return n.Name == name })]
 }
 
 // What is judged is not changed by it.

@@ -15,15 +15,15 @@ import (
 
 // proposal is nodes that could be given up, with where their pods would go.
 type proposal struct {
-	reason plan.Reason
-	nodes  []snapshot.NodeIndex
-	ledger *budgetUse
-	asked  fleet.Question
-	answer fleet.Answer
-	price  model.Money // of the nodes
-	worth  float64     // what the savings have to be at least
-	scores []plan.Score
-	order  []snapshot.PodIndex // in which the pods are evicted; nil if it does not matter
+	reason  plan.Reason
+	nodes   []snapshot.NodeIndex
+	ledger  *budgetUse
+	asked   fleet.Question
+	answer  fleet.Answer
+	price   model.Money // of the nodes
+	worth   float64     // what the savings have to be at least
+	scores  []plan.Score
+	landing fleet.Landing // zero if it does not matter where kube-scheduler puts the pods
 }
 
 func (p *proposal) savings() model.Money { return p.price - p.answer.Price }
@@ -177,7 +177,10 @@ func (x *search) accept(p *proposal) {
 
 // enter puts a disruption into the plan.
 func (x *search) enter(p *proposal) {
-	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores, Evict: append([]snapshot.PodIndex{}, p.order...), DeleteFirst: p.asked.Instead}
+	d := plan.Disruption{Reason: p.reason, Savings: p.savings(), Scores: p.scores, Evict: append([]snapshot.PodIndex{}, p.landing.Evict...), DeleteFirst: p.asked.Instead}
+	for _, n := range p.landing.Guide {
+		d.Guide = append(d.Guide, x.nodes[n].Name)
+	}
 	for _, n := range p.nodes {
 		node := &x.nodes[n]
 		node.state = gone

@@ -103,13 +103,15 @@ func (x *search) lands(p *proposal) bool {
 	if x.forecast == nil {
 		x.forecast = x.fleet.NewForecast()
 	}
-	strays, order := x.forecast.Try(p.asked, p.answer)
-	p.order = order
-	if len(strays) == 0 {
+	if x.s.Settings.GuideMoves {
+		x.fleet.KeepZones(p.asked, p.answer)
+	}
+	p.landing = x.forecast.Try(p.asked, p.answer)
+	if len(p.landing.Strays) == 0 {
 		return true
 	}
 	for _, effort := range []int64{leastEffort, p.asked.Effort} { // mostly the first nodes that come to mind are cheap enough
-		bought, obstacle := x.fleet.Ask(fleet.Question{Nodes: p.nodes, Pods: strays, Buy: true, Effort: effort})
+		bought, obstacle := x.fleet.Ask(fleet.Question{Nodes: p.nodes, Pods: p.landing.Strays, Buy: true, Effort: effort})
 		if obstacle == nil && p.gain() > float64(bought.Price) {
 			return true
 		}

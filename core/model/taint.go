@@ -64,6 +64,9 @@ func comparesAs(taint, bound string, holds func(taint, bound int64) bool) bool {
 	return errA == nil && errB == nil && holds(a, b)
 }
 
+// NotReceiving is on nodes while pods move that are planned elsewhere: kube-scheduler prefers nodes without it.
+func NotReceiving() Taint { return Taint{Key: "tenon.sh/not-receiving", Effect: PreferNoSchedule} }
+
 // Untolerated returns the first taint that no toleration covers. PreferNoSchedule
 // taints keep no pod away and are left out unless strict asks for them too.
 func Untolerated(taints []Taint, tolerations []Toleration, strict bool) (Taint, bool) {

@@ -37,6 +37,9 @@ type Disruption struct {
 	// Evict are the pods in the order in which they are to be evicted, so that kube-scheduler leaves room
 	// for each; empty if any order will do.
 	Evict []snapshot.PodIndex
+	// Guide are the nodes, by name, that kube-scheduler is to avoid while the pods move, but for the one whose pods are being
+	// evicted; empty if the pods are not guided.
+	Guide []string
 	// DeleteFirst: limits leave no room for Replacements beside Nodes. They are bought once the
 	// removal of Nodes has begun, for the pods that come back.
 	DeleteFirst bool

@@ -48,6 +48,7 @@ type Settings struct {
 	ReservedCapacity  bool        `json:"reservedCapacity,omitempty"`
 	SpotToSpot        bool        `json:"spotToSpot,omitempty"`
 	StaticCapacity    bool        `json:"staticCapacity,omitempty"` // missing replicas of static pools are bought
+	GuideMoves        bool        `json:"guideMoves,omitempty"`     // kube-scheduler is led to the nodes where moved pods are planned
 	// Expanders say which of several groups that are managed by the rules of Cluster Autoscaler grows, as package expand has
 	// them. It is the price if there are none.
 	Expanders []string `json:"expanders,omitempty"`

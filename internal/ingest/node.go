@@ -193,9 +193,9 @@ func (v view) taints() []model.Taint {
 	}
 	if v.registered() || v.claim == nil {
 		// Cluster Autoscaler's candidate for deletion accepts pods like other nodes, and is no candidate any more once it is used. So does
-		// a node that a pool is to replace, until its replacement is there.
+		// a node that a pool is to replace, until its replacement is there; and one that is passed over while pods move is so for a few seconds.
 		list = slices.DeleteFunc(slices.Clone(v.node.Spec.Taints), func(t corev1.Taint) bool {
-			return t.Key == tenonv1alpha1.TaintCandidate || t.Key == tenonv1alpha1.TaintHandover
+			return t.Key == tenonv1alpha1.TaintCandidate || t.Key == tenonv1alpha1.TaintHandover || isNotReceiving(t)
 		})
 	}
 	if v.initialized() {

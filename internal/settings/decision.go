@@ -181,6 +181,7 @@ func (s Settings) Decision() snapshot.Settings {
 		BestEffortMinimum: s.MinValuesPolicy == MinValuesBestEffort,
 		ReservedCapacity:  s.FeatureGates.ReservedCapacity,
 		SpotToSpot:        s.FeatureGates.SpotToSpotConsolidation,
+		GuideMoves:        s.GuideMoves,
 		Expanders:         s.Expanders(),
 		Balance:           s.balance(),
 	}

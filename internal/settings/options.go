@@ -146,6 +146,8 @@ func (s *Settings) decisionOptions() []Option {
 			Value: Price(&s.NodePrice)},
 		{Flag: "nominate-pods", Env: "NOMINATE_PODS", Default: "true", Own: true, Usage: "tell kube-scheduler in status.nominatedNodeName on which node a pod was planned; needs the right to patch pods/status",
 			Value: Boolean(&s.NominatePods)},
+		{Flag: "guide-moves", Env: "GUIDE_MOVES", Plan: true, Default: "true", Own: true, Usage: "while pods move, taint nodes for a few seconds with tenon.sh/not-receiving:PreferNoSchedule, so that kube-scheduler puts the pods where they were planned",
+			Value: Boolean(&s.GuideMoves)},
 		{Flag: "ignore-dra-requests", Env: "IGNORE_DRA_REQUESTS", Default: "true", Usage: "ignore pods with dynamic resource claims; false is accepted with a warning and changes nothing",
 			Value: Boolean(&s.IgnoreDRARequests), Note: s.noDRA},
 		{Flag: "feature-gates", Env: "FEATURE_GATES", Plan: true, Default: GateDefaults(featureGates), Usage: "switches as Name=true,Name=false; the ones not named keep their default",

@@ -62,7 +62,9 @@ type Settings struct {
 	// NodePrice is what each node costs an hour beyond its machine, where its pool does not say it.
 	NodePrice model.Money
 	// NominatePods has the scheduler told where pods were planned.
-	NominatePods      bool
+	NominatePods bool
+	// GuideMoves has nodes marked while pods move, so that the scheduler puts the pods where they were planned.
+	GuideMoves        bool
 	IgnoreDRARequests bool
 	FeatureGates      FeatureGates
 	SchedulerConfig   SchedulerConfig

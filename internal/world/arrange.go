@@ -15,6 +15,7 @@ type arrangement struct {
 	unmade    bool
 	turn      int // see Turn
 	line      *evictionOrder
+	round     *round
 }
 
 // evictionOrder lists the pods of a disruption in the order in which they are evicted.
@@ -58,20 +59,29 @@ func (w *World) orderEvictions(pods []types.UID) {
 	}
 }
 
-// Turn returns how many pods of the same disruption are evicted before a pod, so that kube-scheduler
-// leaves room for each, and when their turns began: when Turn was first called for any of them, on any
-// node.
-func (w *World) Turn(pod types.UID) (before int, since time.Time) {
+// Pods with an order of evictions leave this long after each other, so that kube-scheduler has placed one
+// before the next comes. In long queues the time is shorter, because nodes cost money while they wait.
+const (
+	apart       = 25 * time.Millisecond
+	longestLine = 10 * time.Second
+)
+
+// Turn returns how long a pod that could be evicted waits for other pods of the same disruption, on whichever nodes they are, so that
+// kube-scheduler leaves room for each. Turns begin when Turn is first called for any of them. Zero is that it is the pod's turn.
+func (w *World) Turn(pod types.UID) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	a := w.ledger.arranged[pod]
+	a, now := w.ledger.arranged[pod], w.clock.Now()
+	if a.round != nil {
+		return w.turnOf(pod, a.round)
+	}
 	if a.line == nil {
-		return 0, w.clock.Now()
+		return 0
 	}
 	if a.line.begun.IsZero() {
-		a.line.begun = w.clock.Now()
+		a.line.begun = now
 	}
-	return a.turn, a.line.begun
+	return max(a.line.begun.Add(min(time.Duration(a.turn)*apart, longestLine)).Sub(now), 0)
 }
 
 // CancelPlaces takes back the places that were arranged for pods: their nodes stay.

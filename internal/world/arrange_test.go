@@ -91,12 +91,12 @@ func TestOrderOfEvictions(t *testing.T) {
 		Places: []world.Place{{On: staying.Name, Pods: []world.PodRef{ref(second), ref(first)}}}, Evict: []types.UID{first.UID, second.UID},
 	})
 	clock.SetTime(noon.Add(time.Minute))
-	if before, since := w.Turn(second.UID); before != 1 || !since.Equal(noon.Add(time.Minute)) {
-		t.Errorf("%d pods are evicted before the second since %s, want 1 since a minute after noon", before, since)
+	if wait := w.Turn(second.UID); wait != 25*time.Millisecond {
+		t.Errorf("the second pod waits for %s, want 25ms", wait)
 	}
-	clock.SetTime(noon.Add(2 * time.Minute)) // the first pod's node closed later
-	if before, since := w.Turn(first.UID); before != 0 || !since.Equal(noon.Add(time.Minute)) {
-		t.Errorf("%d pods are evicted before the first since %s, want 0 since the line has begun", before, since)
+	clock.SetTime(noon.Add(time.Minute + 10*time.Millisecond)) // the first pod's node closed later
+	if first, second := w.Turn(first.UID), w.Turn(second.UID); first != 0 || second != 15*time.Millisecond {
+		t.Errorf("the pods wait for %s and %s, want 0 and 15ms since the line has begun", first, second)
 	}
 	waiting := func() snapshot.Waiting { return w.Picture(world.Moment{Now: noon}).Snapshot.Waiting }
 	if n := waiting().Evicting; n != 2 {

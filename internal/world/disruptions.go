@@ -42,6 +42,8 @@ type Underway struct {
 	Pods   map[types.UID]bool
 	// Evict is the order in which pods are to be evicted.
 	Evict []types.UID
+	// Guide are the nodes that kube-scheduler is to avoid while the pods move; none if they are not guided.
+	Guide []string
 	// Beginning commands are still being written.
 	Beginning bool
 	// Since is when we learned of it.
@@ -83,6 +85,7 @@ func (d *Disruptions) Begin(u Underway) {
 		d.world.Arrange(p.On, u.Record.ID, p.Pods)
 	}
 	d.world.orderEvictions(u.Evict)
+	d.world.guide(u.Guide, u.Places, u.Evict)
 }
 
 // Begun notes that everything about a command has been written.

@@ -29,6 +29,8 @@ type ledger struct {
 	arranged  map[types.UID]arrangement    // see Arrange
 	displaced map[owner.Ref][]displacement // pods that disruptions have moved, by workload
 	crowded   map[string]bool              // claims whose room another pod may have taken
+	guided    []*guidance                  // of the disruptions whose pods are guided, the oldest first
+	wakeGuide func()
 
 	shapes          map[snapshot.TemplateIndex]int // the number of places for pods of each template
 	nominations     map[types.UID]*nominated       // what we wrote into pods, see NominationsFor

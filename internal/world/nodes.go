@@ -64,9 +64,20 @@ func sameNode(a, b *corev1.Node) bool {
 	return a.ResourceVersion == b.ResourceVersion ||
 		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
 			equality.Semantic.DeepEqual(a.Labels, b.Labels) && equality.Semantic.DeepEqual(a.Annotations, b.Annotations) &&
-			equality.Semantic.DeepEqual(a.Spec, b.Spec) && ingest.IsReady(a) == ingest.IsReady(b) &&
+			sameSpec(&a.Spec, &b.Spec) && ingest.IsReady(a) == ingest.IsReady(b) &&
 			equality.Semantic.DeepEqual(a.Status.Capacity, b.Status.Capacity) &&
 			equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
+}
+
+// sameSpec compares specs, but for whether nodes are passed over while pods move.
+func sameSpec(a, b *corev1.NodeSpec) bool {
+	if equality.Semantic.DeepEqual(a, b) {
+		return true
+	}
+	x, y := &corev1.Node{Spec: *a.DeepCopy()}, &corev1.Node{Spec: *b.DeepCopy()}
+	ingest.SetReceives(x, true)
+	ingest.SetReceives(y, true)
+	return equality.Semantic.DeepEqual(x.Spec, y.Spec)
 }
 
 func (r *nodeState) removeNode(name string) {

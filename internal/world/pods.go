@@ -82,6 +82,7 @@ func (w *World) credit(pod *corev1.Pod, fresh bool) {
 // have taken another pod's.
 func (w *World) bound(pod *corev1.Pod) {
 	promised := w.ledger.claimFor(pod.UID)
+	w.boundGuided(pod)
 	w.ledger.release(pod.UID)
 	delete(w.ledger.nominations, pod.UID)
 	delete(w.ledger.lost, pod.UID)

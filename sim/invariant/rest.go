@@ -13,6 +13,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
+	"tenon/core/model"
 	"tenon/internal/telemetry"
 	"tenon/sim/store"
 )
@@ -152,7 +153,7 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 	}
 	for _, taint := range node.Spec.Taints {
 		joins := w.Now().Sub(node.CreationTimestamp.Time) < leaves
-		if taint.Key == cloud.Unregistered().Key && !joins || taint.Key == karpenterv1.TaintDisrupted().Key && !w.begunNow(w.claimFor(node)) {
+		if taint.Key == cloud.Unregistered().Key && !joins || taint.Key == karpenterv1.TaintDisrupted().Key && !w.begunNow(w.claimFor(node)) || taint.Key == model.NotReceiving().Key {
 			w.report(RestTaints, "node %s has %s", node.Name, taint.Key)
 		}
 	}

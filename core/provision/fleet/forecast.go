@@ -40,6 +40,7 @@ type Forecast struct {
 	virtual  []podOnSite                     // where virtual pods have their room
 	free     bool                            // of the domains in which the answer puts pods
 	takeRoom bool                            // of virtual pods, before all other room
+	guided   bool                            // the scheduler is led to the planned sites
 	tried    []podOnSite
 	opened   int         // sites to come of what is tried
 	closed   []siteIndex // sites of what is tried that are to go
@@ -138,9 +139,19 @@ func (f *Forecast) newSite(class int, zone string, room, size []int64) site {
 	return site{class: class, zone: number, room: slices.Clone(room), size: size, pods: map[snapshot.TemplateIndex]int64{}, kinds: map[kindIndex]int64{}, groups: map[topology.HostGroup]int64{}}
 }
 
-// Try places the pods of an answer, and returns those that find no room in the worst of orders, and the best
-// order.
-func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex) {
+// Landing is where the pods of an answer are expected.
+type Landing struct {
+	// Strays find no room in the worst of orders.
+	Strays []snapshot.PodIndex
+	// Evict is the best order.
+	Evict []snapshot.PodIndex
+	// Guide are the nodes that the scheduler is to avoid meanwhile; none if the pods are not guided.
+	Guide []snapshot.NodeIndex
+}
+
+// Try places the pods of an answer.
+func (f *Forecast) Try(q Question, a Answer) Landing {
+	var out Landing
 	f.planned, f.tried, f.closed, f.opened = map[snapshot.PodIndex]siteIndex{}, nil, nil, 0
 	for _, n := range q.Nodes {
 		if at := siteOf(n); f.sites[at].open {
@@ -159,6 +170,8 @@ func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex)
 	for i := range a.Claims {
 		f.open(&a.Claims[i])
 	}
+	out.Guide = f.guide(q, a)
+	f.guided = len(out.Guide) > 0
 	best := math.MaxInt
 	var tried [][]snapshot.PodIndex
 	for _, before := range f.orders() {
@@ -170,20 +183,21 @@ func (f *Forecast) Try(q Question, a Answer) (strays, evict []snapshot.PodIndex)
 		tried = append(tried, pods)
 		f.withdraw()
 		some := append(f.place(pods), f.displaced(pods)...)
-		if len(some) > len(strays) {
-			strays = some
+		if len(some) > len(out.Strays) {
+			out.Strays = some
 		}
 		if len(some) < best {
-			best, evict = len(some), pods
+			best, out.Evict = len(some), pods
 		}
 	}
 	f.withdraw()
-	f.place(evict)
-	return strays, evict
+	f.place(out.Evict)
+	return out
 }
 
 // orders are those in which pods could be evicted, the best guess first: large ones before small ones,
-// by what of them is scarce on the nodes that take them, and at last some that are as good as random.
+// by what of them is scarce on the nodes that take them, and at last some that are as good as random. Guided pods
+// are evicted receiver by receiver.
 func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
 	falling := func(size func(model.Resources) int64) func(x, y snapshot.PodIndex) int {
 		return func(x, y snapshot.PodIndex) int {
@@ -195,6 +209,12 @@ func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
 		return func(x, y snapshot.PodIndex) int {
 			return cmp.Or(cmp.Compare(uint32(x)*factor, uint32(y)*factor), cmp.Compare(x, y))
 		}
+	}
+	if f.guided {
+		large := falling(model.Resources.Bulk)
+		return []func(x, y snapshot.PodIndex) int{func(x, y snapshot.PodIndex) int {
+			return cmp.Or(cmp.Compare(f.planned[x], f.planned[y]), large(x, y))
+		}}
 	}
 	return []func(x, y snapshot.PodIndex) int{
 		falling(model.Resources.Bulk),
@@ -379,6 +399,9 @@ func (f *Forecast) choose(p snapshot.PodIndex) siteIndex {
 		at := &f.sites[i]
 		return !at.open || !at.fits(s) || !hostRules(s, at)
 	})
+	if f.guided && f.heedsMark(p) {
+		fit = f.led(fit, planned)
+	}
 	if f.takeRoom {
 		if room := f.withVirtual(fit); len(room) > 0 {
 			fit = room

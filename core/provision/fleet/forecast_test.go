@@ -45,12 +45,12 @@ func TestStrays(t *testing.T) {
 			f := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
 			small, large := []snapshot.PodIndex{0, 1}, snapshot.PodIndex(2)
 			question := Question{Nodes: []snapshot.NodeIndex{0}, Pods: append(slices.Clone(small), large)}
-			strays, evict := f.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{large}}, {Node: 2, Pods: small}}})
-			if len(strays) != c.want || c.want > 0 && strays[0] != large {
-				t.Errorf("strays %v, want %d", strays, c.want)
+			got := f.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{large}}, {Node: 2, Pods: small}}})
+			if len(got.Strays) != c.want || c.want > 0 && got.Strays[0] != large {
+				t.Errorf("strays %v, want %d", got.Strays, c.want)
 			}
-			if c.want > 0 && evict[0] != large {
-				t.Errorf("pods are evicted in the order %v; %d finds room only if it comes first", evict, large)
+			if c.want > 0 && got.Evict[0] != large {
+				t.Errorf("pods are evicted in the order %v; %d finds room only if it comes first", got.Evict, large)
 			}
 		})
 	}
@@ -98,12 +98,12 @@ func TestVirtualPodsAreDisplaced(t *testing.T) {
 			}
 			f := New(snapshot.Sort(s, nil), &plan.Plan{}, nil)
 			question := Question{Nodes: []snapshot.NodeIndex{0}, Pods: []snapshot.PodIndex{1}}
-			strays, evict := f.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{1}}}})
-			if len(strays) != c.want || c.want > 0 && strays[0] != 3 {
-				t.Errorf("strays %v, want %d", strays, c.want)
+			got := f.NewForecast().Try(question, Answer{Existing: []HostPods{{Node: 1, Pods: []snapshot.PodIndex{1}}}})
+			if len(got.Strays) != c.want || c.want > 0 && got.Strays[0] != 3 {
+				t.Errorf("strays %v, want %d", got.Strays, c.want)
 			}
-			if !slices.Equal(evict, []snapshot.PodIndex{1}) {
-				t.Errorf("%v are evicted, want the real pod alone", evict)
+			if !slices.Equal(got.Evict, []snapshot.PodIndex{1}) {
+				t.Errorf("%v are evicted, want the real pod alone", got.Evict)
 			}
 		})
 	}

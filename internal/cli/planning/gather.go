@@ -121,6 +121,9 @@ func (j *job) decisionSettings(s snapshot.Settings) snapshot.Settings {
 		s.SpotToSpot = j.Settings.FeatureGates.SpotToSpotConsolidation
 		s.StaticCapacity = j.Settings.FeatureGates.StaticCapacity
 	}
+	if j.Snapshot == "" || j.Given("guide-moves") {
+		s.GuideMoves = j.Settings.GuideMoves
+	}
 	if j.Snapshot == "" || j.Given("expander") {
 		if s.Expanders = j.Settings.Expanders(); j.Settings.AsksServer() {
 			j.note("the expander grpc keeps all groups in a plan: only the controller asks its server")

@@ -174,7 +174,7 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun ti
 // later.
 func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 	r := &s.state.Record
-	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods, Evict: s.evict})
+	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods, Evict: s.evict, Guide: s.plan.Guide})
 	defer d.underway.Begun(r.ID)
 	d.tellBegin(ctx, s)
 	d.recordOutcome(r, journal.Outcome{Decision: number, Result: journal.Begun})

@@ -29,6 +29,7 @@ import (
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/surge"
+	"tenon/internal/world"
 )
 
 // Waits between attempts for one pod, and the longest time without a look at a pod for
@@ -36,13 +37,6 @@ import (
 const (
 	firstWait   = 100 * time.Millisecond
 	longestWait = 10 * time.Second
-)
-
-// Pods with an order of evictions leave this long after each other, so that kube-scheduler has placed one
-// before the next comes. In long queues the time is shorter, because nodes cost money while they wait.
-const (
-	apart       = 25 * time.Millisecond
-	longestLine = 10 * time.Second
 )
 
 type queue struct {
@@ -56,8 +50,10 @@ type Options struct {
 	// Rolled gets each Deployment after its roll-out was asked for, as the API server returned it: its new
 	// pods may be seen before the watch shows the Deployment.
 	Rolled func(*appsv1.Deployment)
-	// Turn is how many pods are to be evicted before a pod, on whichever node they are, and since when.
-	Turn func(pod types.UID) (before int, since time.Time)
+	// Turn is how long a pod that could be evicted waits for others, on whichever nodes they are.
+	Turn func(pod types.UID) time.Duration
+	// GuidedTo are the pods whose turn comes when a node begins to receive pods.
+	GuidedTo func(node string) []world.PodRef
 }
 
 // New makes the controller.
@@ -66,7 +62,10 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 		o.Rolled = func(*appsv1.Deployment) {}
 	}
 	if o.Turn == nil {
-		o.Turn = func(types.UID) (int, time.Time) { return 0, time.Time{} }
+		o.Turn = func(types.UID) time.Duration { return 0 }
+	}
+	if o.GuidedTo == nil {
+		o.GuidedTo = func(string) []world.PodRef { return nil }
 	}
 	q := &queue{Kit: kit, description: kit.Cloud.Describe(), Options: o}
 	return reconcile.Controller{
@@ -105,8 +104,10 @@ func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	}
 	step, todo := decision.StepFor(pod.UID)
 	// 3. Act, when it is the pod's turn.
-	if wait := q.turn(leave.State, step); todo && wait > 0 {
-		return reconcile.In(wait), nil
+	if todo && !step.Forced {
+		if wait := q.Turn(pod.UID); wait > 0 {
+			return reconcile.In(wait), nil
+		}
 	}
 	switch {
 	case !todo:
@@ -117,18 +118,6 @@ func (q *queue) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 		return q.surge(ctx, leave, decision, step)
 	}
 	return q.evict(ctx, leave, step)
-}
-
-// turn is how long a pod waits for others that are to leave before it.
-func (q *queue) turn(s drain.State, step drain.Step) time.Duration {
-	if step.Pod == nil || step.Forced {
-		return 0
-	}
-	before, since := q.Turn(step.Pod.UID)
-	if before == 0 {
-		return 0
-	}
-	return since.Add(min(time.Duration(before)*apart, longestLine)).Sub(s.Now)
 }
 
 // leaving is the node if it is one of ours that is being deleted, and closed to new pods;

@@ -10,6 +10,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/departure"
 	"tenon/internal/drain"
+	"tenon/internal/ingest"
 	"tenon/internal/lookup"
 	"tenon/internal/podpolicy"
 	"tenon/internal/reconcile"
@@ -59,18 +60,29 @@ func isGone(ctx context.Context, r client.Reader, pod *corev1.Pod) bool {
 	return client.IgnoreNotFound(err) == nil && (err != nil || found.UID != pod.UID)
 }
 
-// nodeMatters lets through nodes that begin to drain.
+// nodeMatters lets through nodes that begin to drain, and those that begin to receive pods.
 func (q *queue) nodeMatters(old, changed client.Object) bool {
-	return changed != nil && q.drains(changed.(*corev1.Node)) && (old == nil || !q.drains(old.(*corev1.Node)))
+	if changed == nil {
+		return false
+	}
+	is := changed.(*corev1.Node)
+	if old == nil {
+		return q.drains(is)
+	}
+	was := old.(*corev1.Node)
+	return q.drains(is) && !q.drains(was) || ingest.Receives(is) && !ingest.Receives(was)
 }
 
-// ofNode is every pod for which the node waits.
+// ofNode is every pod for which the node waits, or whose successor it receives.
 func (q *queue) ofNode(ctx context.Context, object client.Object) []reconcile.Key {
 	node := object.(*corev1.Node)
-	if !q.drains(node) {
-		return nil
-	}
 	var keys []reconcile.Key
+	if !q.drains(node) {
+		for _, pod := range q.GuidedTo(node.Name) {
+			keys = append(keys, reconcile.Key{Namespace: pod.Namespace, Name: pod.Name})
+		}
+		return keys
+	}
 	_, d := q.decide(ctx, node)
 	for _, pod := range d.Waiting {
 		keys = append(keys, client.ObjectKeyFromObject(pod))

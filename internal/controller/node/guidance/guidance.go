@@ -1,0 +1,150 @@
+// Package guidance leads moved pods to the nodes where they were planned. It is the controller `node.guidance`.
+//
+// An evicted pod comes back under another name, and kube-scheduler places it before anything could tell it where the pod was planned.
+// So while a disruption moves pods, the nodes with room have the taint tenon.sh/not-receiving:PreferNoSchedule, but for the receivers whose
+// pods are being evicted. The world says which; this package writes it. Pods that fit on no other node still come to a
+// marked one.
+//
+// The package must not decide where pods go. A mark that is left over, from an earlier process or after a failed write, is removed.
+package guidance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/core/order"
+	"tenon/internal/ingest"
+	"tenon/internal/parallel"
+	"tenon/internal/patch"
+	"tenon/internal/reconcile"
+)
+
+const (
+	// tick is how often receivers are looked at while pods are guided.
+	tick = 50 * time.Millisecond
+	// sideBySide is how many nodes are written at the same time.
+	sideBySide = 20
+)
+
+// World says which nodes are to have the mark; see world.World.
+type World interface {
+	Guide(marked map[string]bool) (marks map[string]bool, guiding bool)
+	SubscribeGuidance(wake func())
+}
+
+type guide struct {
+	kit      reconcile.Kit
+	world    World
+	parallel int
+	marked   map[string]bool // nodes with the mark; nil until they are looked for
+}
+
+// New makes the controller, which makes at most so many writes at the same time.
+func New(kit reconcile.Kit, w World, parallel int) reconcile.Controller {
+	g := &guide{kit: kit, world: w, parallel: min(max(parallel, 1), sideBySide)}
+	return reconcile.Controller{
+		Name:      "node.guidance",
+		Subscribe: w.SubscribeGuidance,
+		Workers:   reconcile.One,
+		Reconcile: g.reconcile,
+	}
+}
+
+func (g *guide) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
+	if err := g.find(ctx); err != nil {
+		return reconcile.Never, err
+	}
+	for {
+		wanted, guiding := g.world.Guide(g.marked)
+		missing := without(wanted, g.marked)
+		if len(missing) == 0 {
+			extra := without(g.marked, wanted)
+			if err := g.writeAll(ctx, extra, false); err != nil {
+				return reconcile.Never, err
+			}
+			if guiding || len(extra) > 0 {
+				return reconcile.In(tick), nil
+			}
+			return reconcile.Never, nil
+		}
+		if err := g.writeAll(ctx, missing, true); err != nil {
+			return reconcile.Never, err
+		}
+		if len(without(wanted, g.marked)) > 0 { // another writer was faster
+			return reconcile.In(tick), nil
+		}
+	}
+}
+
+// without are the names of one set that another one lacks, in order.
+func without(names, some map[string]bool) []string {
+	return slices.DeleteFunc(order.Keys(names), func(name string) bool { return some[name] })
+}
+
+// writeAll marks nodes, or removes their marks. What another writer was faster at is tried again at the next tick.
+func (g *guide) writeAll(ctx context.Context, nodes []string, mark bool) error {
+	wrong := make([]error, len(nodes))
+	parallel.Run(g.parallel, len(nodes), func(i int) { wrong[i] = g.write(ctx, nodes[i], mark) })
+	for i, name := range nodes {
+		switch {
+		case wrong[i] != nil:
+		case mark:
+			g.marked[name] = true
+		default:
+			delete(g.marked, name)
+		}
+	}
+	return errors.Join(slices.DeleteFunc(wrong, reconcile.Overtaken)...)
+}
+
+// find looks for nodes that an earlier process marked.
+func (g *guide) find(ctx context.Context) error {
+	if g.marked != nil {
+		return nil
+	}
+	var nodes corev1.NodeList
+	if err := g.kit.Client.List(ctx, &nodes); err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	g.marked = map[string]bool{}
+	for i := range nodes.Items {
+		if !ingest.Receives(&nodes.Items[i]) {
+			g.marked[nodes.Items[i].Name] = true
+		}
+	}
+	return nil
+}
+
+// write adds or removes the mark of a node.
+func (g *guide) write(ctx context.Context, name string, mark bool) error {
+	node, err := g.read(ctx, name)
+	if err != nil || node == nil || ingest.Receives(node) != mark {
+		return err
+	}
+	changed := node.DeepCopy()
+	ingest.SetReceives(changed, !mark)
+	if err := patch.IfUnchanged(ctx, g.kit, node, changed); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("mark node %s for moved pods: %w", name, err)
+	}
+	return nil
+}
+
+// read returns a node, nil if there is none. It asks the API server if the cache does not show what was written last.
+func (g *guide) read(ctx context.Context, name string) (*corev1.Node, error) {
+	for _, r := range []client.Reader{g.kit.Client, g.kit.Uncached(reconcile.AfterOwnWrite)} {
+		var node corev1.Node
+		if err := r.Get(ctx, client.ObjectKey{Name: name}, &node); err != nil {
+			return nil, client.IgnoreNotFound(err)
+		}
+		if ingest.Receives(&node) != g.marked[name] {
+			return &node, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,269 @@
+package world
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"tenon/core/order"
+	"tenon/internal/owner"
+)
+
+// guidance leads the successors of evicted pods to the nodes where a disruption planned them: while its pods are
+// evicted, all nodes with room have a mark that kube-scheduler avoids, and one receiver after the other loses it
+// while the pods that are planned on it are evicted.
+//
+//	a pod asks for its turn ──▶ nodes are marked ──▶ a receiver opens ──▶ its pods are evicted, and their successors bound ──▶ the next one
+//	                                                                                                                     └─▶ no mark
+//
+// Guidance never keeps a pod from being evicted for long, and pods that go elsewhere are no error.
+type guidance struct {
+	marks  []string // nodes
+	rounds []*round // those that are not over, in their order
+	begun  time.Time
+}
+
+// round is a receiver, and the pods that are evicted while it is open.
+type round struct {
+	of     *guidance
+	on     string // a node or a claim
+	pods   []PodRef
+	asked  map[types.UID]bool // for their turn
+	first  time.Time          // when the first of them did
+	opened time.Time
+	again  bool // it was open before
+	over   bool
+	// bound counts the pods of these workloads that were made and bound since the receiver opened.
+	bound     int
+	workloads map[owner.Ref]bool
+}
+
+const (
+	// longestRound is how long a receiver is open at most, and how long it waits until all of its pods can be evicted.
+	longestRound = 2 * time.Second
+	// longestGuidance is how long the pods of a disruption are guided at most.
+	longestGuidance = 30 * time.Second
+	// turnRetry is when a pod that waits for its round asks again, should it not be woken.
+	turnRetry = 3 * time.Second
+)
+
+// guide notes how the pods of a disruption are to be guided; not at all without marks.
+func (w *World) guide(marks []string, places []Place, evict []types.UID) {
+	if len(marks) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	turn := map[types.UID]int{}
+	for i, uid := range evict {
+		turn[uid] = i
+	}
+	g := &guidance{marks: slices.Clone(marks)}
+	for _, p := range places {
+		r := &round{on: p.On, of: g, asked: map[types.UID]bool{}, workloads: map[owner.Ref]bool{}}
+		for _, ref := range p.Pods {
+			if a, arranged := w.ledger.arranged[ref.UID]; arranged {
+				a.round = r
+				w.ledger.arranged[ref.UID] = a
+				r.pods = append(r.pods, ref)
+				r.workloads[w.workload(w.pods.all[key{Namespace: ref.Namespace, Name: ref.Name}])] = true
+			}
+		}
+		if len(r.pods) > 0 {
+			g.rounds = append(g.rounds, r)
+		}
+	}
+	first := func(r *round) int {
+		out := len(turn)
+		for _, ref := range r.pods {
+			out = min(out, turn[ref.UID])
+		}
+		return out
+	}
+	slices.SortStableFunc(g.rounds, func(a, b *round) int { return first(a) - first(b) })
+	w.ledger.guided = append(w.ledger.guided, g)
+}
+
+// turnOf is how long a pod waits for its round.
+func (w *World) turnOf(pod types.UID, r *round) time.Duration {
+	now := w.clock.Now()
+	r.asked[pod] = true
+	if r.first.IsZero() {
+		r.first = now
+	}
+	if r.of.begun.IsZero() {
+		r.of.begun = now
+		w.notifyGuide()
+	}
+	if r.over || !r.opened.IsZero() || r.of.late(now) {
+		return 0
+	}
+	return turnRetry
+}
+
+// late reports whether pods have been guided for long enough.
+func (g *guidance) late(now time.Time) bool {
+	return !g.begun.IsZero() && now.Sub(g.begun) >= longestGuidance
+}
+
+// Guide takes the rounds of all disruptions further, and returns the nodes that are to have the mark now. Nodes that have it already are
+// given: no receiver opens before all others are marked. Guiding reports whether there is anything left to do.
+func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock.Now()
+	w.ledger.guided = slices.DeleteFunc(w.ledger.guided, func(g *guidance) bool { return w.guidanceOver(g, now) })
+	marks = map[string]bool{}
+	for _, g := range w.ledger.guided {
+		if g.begun.IsZero() {
+			continue
+		}
+		for _, name := range g.marks {
+			marks[name] = true
+		}
+		for _, r := range g.rounds {
+			marks[w.nodeNamed(r.on)] = true
+		}
+	}
+	maps.DeleteFunc(marks, func(name string, _ bool) bool { return w.nodes.nodes[name] == nil })
+	open := w.openRound()
+	if open == nil && len(marks) > 0 && !slices.ContainsFunc(order.Keys(marks), func(name string) bool { return !marked[name] }) {
+		if open = w.nextRound(now); open != nil {
+			open.opened = now
+		}
+	}
+	if open != nil {
+		delete(marks, w.nodeNamed(open.on))
+	}
+	return marks, len(marks) > 0 || open != nil
+}
+
+// openRound is the one whose receiver is open; nil if there is none. With more receivers at the same time, pods would get into each other's places.
+func (w *World) openRound() *round {
+	for _, g := range w.ledger.guided {
+		for _, r := range g.rounds {
+			if !r.opened.IsZero() {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// nextRound is the first one that can be opened; nil if there is none.
+func (w *World) nextRound(now time.Time) *round {
+	for _, g := range w.ledger.guided {
+		for _, r := range g.rounds {
+			if w.canOpen(r, now) {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// guidanceOver takes the rounds out that are over, and reports whether none is left.
+func (w *World) guidanceOver(g *guidance, now time.Time) bool {
+	late := g.late(now)
+	var again []*round
+	g.rounds = slices.DeleteFunc(g.rounds, func(r *round) bool {
+		left, evicted := w.leftOf(r)
+		switch {
+		case late, len(left) == 0 && r.opened.IsZero():
+			r.over = true
+		case r.opened.IsZero():
+		case len(left) == 0 && r.bound >= evicted:
+			r.over = true
+		case now.Sub(r.opened) < longestRound:
+		case len(left) > 0 && !r.again:
+			again = append(again, &round{on: r.on, pods: left, asked: r.asked, of: g, workloads: r.workloads, first: r.first, again: true})
+			r.over = true
+		default:
+			r.over = true
+		}
+		return r.over
+	})
+	for _, r := range again {
+		for _, ref := range r.pods {
+			a := w.ledger.arranged[ref.UID]
+			a.round = r
+			w.ledger.arranged[ref.UID] = a
+		}
+	}
+	g.rounds = append(g.rounds, again...)
+	return len(g.rounds) == 0
+}
+
+// canOpen reports whether the pods of a round can be evicted, or have waited for each other for long enough.
+func (w *World) canOpen(r *round, now time.Time) bool {
+	if r.first.IsZero() {
+		return false
+	}
+	if now.Sub(r.first) >= longestRound {
+		return true
+	}
+	left, _ := w.leftOf(r)
+	for _, ref := range left {
+		if !r.asked[ref.UID] {
+			return false
+		}
+	}
+	return true
+}
+
+// leftOf returns the pods of a round that are to be evicted yet, and the number of those that were. It leaves out pods that stay, because
+// their places were taken back.
+func (w *World) leftOf(r *round) (left []PodRef, evicted int) {
+	for _, ref := range r.pods {
+		pod := w.pods.all[key{Namespace: ref.Namespace, Name: ref.Name}]
+		switch {
+		case pod == nil, pod.UID != ref.UID, pod.DeletionTimestamp != nil:
+			evicted++
+		case w.ledger.arranged[ref.UID].round == r:
+			left = append(left, ref)
+		}
+	}
+	return left, evicted
+}
+
+// boundGuided counts a pod that was bound for the round that awaits it.
+func (w *World) boundGuided(pod *corev1.Pod) {
+	if r := w.openRound(); r != nil && r.workloads[w.workload(pod)] && !pod.CreationTimestamp.Time.Before(r.opened.Truncate(time.Second)) {
+		r.bound++
+	}
+}
+
+// nodeNamed is the node of a claim, or the node of that name.
+func (w *World) nodeNamed(place string) string {
+	if claim := w.nodes.claim(place); claim != nil && claim.Status.NodeName != "" {
+		return claim.Status.NodeName
+	}
+	return place
+}
+
+// GuidedTo are the pods that are evicted now because a node is open for their successors.
+func (w *World) GuidedTo(node string) []PodRef {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r := w.openRound(); r != nil && w.nodeNamed(r.on) == node {
+		left, _ := w.leftOf(r)
+		return left
+	}
+	return nil
+}
+
+// SubscribeGuidance registers wake, which is called when pods begin to be guided. wake must return at once.
+func (w *World) SubscribeGuidance(wake func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ledger.wakeGuide = wake
+}
+
+func (w *World) notifyGuide() {
+	if w.ledger.wakeGuide != nil {
+		w.ledger.wakeGuide()
+	}
+}

@@ -1,0 +1,192 @@
+package world_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	testclock "k8s.io/utils/clock/testing"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/aws/instancetype"
+	"tenon/core/order"
+	"tenon/internal/ingest"
+	"tenon/internal/world"
+)
+
+// guided is a world in which a disruption moves two pods, each to another node.
+type guided struct {
+	*world.World
+	clock  *testclock.FakePassiveClock
+	pods   []*corev1.Pod
+	marked map[string]bool
+}
+
+func newGuided() *guided {
+	g := &guided{clock: testclock.NewFakePassiveClock(noon), marked: map[string]bool{}}
+	g.World = world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, g.clock)
+	leaving := node(0)
+	leaving.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+	g.Put(leaving)
+	u := world.Underway{Guide: []string{"node-1", "node-2", "node-3"}}
+	yes := true
+	for i := 1; i <= 2; i++ {
+		g.Put(node(i))
+		p := pod(i, leaving.Name)
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: fmt.Sprint("set-", i), Controller: &yes}}
+		g.Put(p)
+		g.pods = append(g.pods, p)
+		u.Places = append(u.Places, world.Place{On: node(i).Name, Pods: []world.PodRef{refOf(p)}})
+		u.Evict = append(u.Evict, p.UID)
+	}
+	g.Put(node(3))
+	for i, name := range []string{node(1).Name, node(2).Name, node(3).Name} {
+		u.Guide[i] = name
+	}
+	g.Disruptions().Begin(u)
+	return g
+}
+
+// step guides, has the marks written, and returns the nodes with one.
+func (g *guided) step() string {
+	g.clock.SetTime(g.clock.Now().Add(50 * time.Millisecond))
+	g.marked, _ = g.Guide(g.marked) // the receiver that was open is marked before the next one opens
+	g.marked, _ = g.Guide(g.marked)
+	return fmt.Sprint(order.Keys(g.marked))
+}
+
+// evict has a pod evicted, and its successor bound to a node.
+func (g *guided) evict(i int, bound string) {
+	ending := g.pods[i].DeepCopy()
+	ending.DeletionTimestamp = &metav1.Time{Time: g.clock.Now()}
+	g.Put(ending)
+	heir := pod(10+i, bound)
+	heir.OwnerReferences, heir.CreationTimestamp = ending.OwnerReferences, metav1.Time{Time: g.clock.Now()}
+	g.Put(heir)
+}
+
+func (g *guided) turns() string {
+	return fmt.Sprint(g.Turn(g.pods[0].UID), " ", g.Turn(g.pods[1].UID))
+}
+
+func names(numbers ...int) string {
+	out := []string{}
+	for _, i := range numbers {
+		out = append(out, node(i).Name)
+	}
+	slices.Sort(out)
+	return fmt.Sprint(out)
+}
+
+// Nodes are marked when a pod asks for its turn; then one receiver after the other opens, until the successors are bound.
+func TestPodsAreGuided(t *testing.T) {
+	t.Parallel()
+	g := newGuided()
+	expect := func(when, marks, turns string, to ...int) {
+		t.Helper()
+		if got := g.step(); got != marks {
+			t.Errorf("%s: %s have the mark, want %s", when, got, marks)
+		}
+		if got := g.turns(); got != turns {
+			t.Errorf("%s: the pods wait for %s, want %s", when, got, turns)
+		}
+		for i := 1; i <= 3; i++ {
+			if got := len(g.GuidedTo(node(i).Name)); got != len(slices.DeleteFunc(slices.Clone(to), func(n int) bool { return n != i })) {
+				t.Errorf("%s: %d pods are woken by node %d", when, got, i)
+			}
+		}
+	}
+	if got := g.step(); got != "[]" {
+		t.Errorf("%s have the mark before a pod leaves", got)
+	}
+	g.turns()
+	g.marked, _ = g.Guide(g.marked)
+	if len(g.marked) != 3 || g.turns() != "3s 3s" {
+		t.Errorf("pods want to leave: %d nodes are marked, the pods wait for %s", len(g.marked), g.turns())
+	}
+	expect("the marks are written", names(2, 3), "0s 3s", 1)
+	expect("the pod is not evicted yet", names(2, 3), "0s 3s", 1)
+	g.evict(0, "")
+	expect("its successor is not bound", names(2, 3), "0s 3s")
+	g.evict(0, node(1).Name)
+	expect("it is bound", names(1, 3), "0s 0s", 2)
+	g.evict(1, node(3).Name)
+	expect("the last one is bound, elsewhere", "[]", "0s 0s")
+	if _, guiding := g.Guide(g.marked); guiding {
+		t.Error("there is nothing left to guide")
+	}
+}
+
+// Guidance ends: a receiver waits two seconds for a pod that is not evicted, twice, and all of it takes half a minute.
+func TestGuidanceEnds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		asks []int // the pods that ask for their turn
+		most time.Duration
+	}{
+		"no pod can be evicted":         {[]int{0, 1}, 9 * time.Second},
+		"a pod never asks for its turn": {[]int{1}, 31 * time.Second},
+	} {
+		g := newGuided()
+		for _, i := range c.asks {
+			g.Turn(g.pods[i].UID)
+		}
+		begun := g.clock.Now()
+		for guiding := true; guiding && g.clock.Now().Sub(begun) < time.Minute; {
+			g.clock.SetTime(g.clock.Now().Add(50 * time.Millisecond))
+			g.marked, guiding = g.Guide(g.marked)
+		}
+		if took := g.clock.Now().Sub(begun); took > c.most || took < time.Second {
+			t.Errorf("%s: guided for %s, want at most %s", name, took, c.most)
+		}
+		if got := g.turns(); got != "0s 0s" {
+			t.Errorf("%s: the pods still wait for %s", name, got)
+		}
+	}
+}
+
+// If nothing writes the marks, pods leave without guidance.
+func TestPodsDoNotWaitForMarks(t *testing.T) {
+	t.Parallel()
+	g := newGuided()
+	g.turns()
+	g.clock.SetTime(noon.Add(31 * time.Second))
+	if got := g.turns(); got != "0s 0s" {
+		t.Errorf("the pods wait for %s", got)
+	}
+}
+
+// A disruption that is taken back guides no pods.
+func TestGuidanceIsTakenBack(t *testing.T) {
+	t.Parallel()
+	g := newGuided()
+	g.turns()
+	g.step()
+	g.Disruptions().Abandon("")
+	if got := g.step(); got != "[]" {
+		t.Errorf("%s have the mark", got)
+	}
+}
+
+// A mark alone changes nothing for decisions.
+func TestMarksAreNoChange(t *testing.T) {
+	t.Parallel()
+	g := newGuided()
+	before := g.Pulse().Changes
+	marked := node(1)
+	marked.ResourceVersion = "marked"
+	ingest.SetReceives(marked, false)
+	g.Put(marked)
+	if after := g.Pulse().Changes; after != before {
+		t.Errorf("%d changes, want %d", after, before)
+	}
+	labelled := marked.DeepCopy()
+	labelled.ResourceVersion, labelled.Labels["new"] = "labelled", "yes"
+	g.Put(labelled)
+	if after := g.Pulse().Changes; after == before {
+		t.Error("another change together with the mark does not count")
+	}
+}
