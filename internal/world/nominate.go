@@ -66,8 +66,8 @@ func inOrder(pod *corev1.Pod) bool {
 // Unopened counts the pods with places on nodes that are closed or have yet to come.
 type Unopened struct {
 	Nodes, Places int
-	Here          int // places on the node of one claim
-	Unbound       int // pods that are nominated for open nodes
+	Here          int  // places on the node of one claim
+	Unbound       bool // there are pods that are nominated for open nodes
 }
 
 // Unopened counts the nodes that have yet to open, and separately the places on one claim's node.
@@ -77,7 +77,7 @@ func (w *World) Unopened(claim string) Unopened {
 	out := Unopened{Here: len(w.ledger.byClaim[claim])}
 	for name, pods := range w.ledger.byClaim {
 		if isOpen(w.nodes.nodeFor(name)) {
-			out.Unbound += w.ledger.nominated(pods)
+			out.Unbound = out.Unbound || w.ledger.nominated(pods) // every node that waits asks: looking at all pods would be most of it
 			continue
 		}
 		out.Nodes++
@@ -86,14 +86,14 @@ func (w *World) Unopened(claim string) Unopened {
 	return out
 }
 
-// nominated counts the pods whose nomination stands, as far as we know.
-func (l *ledger) nominated(pods map[types.UID]placedPod) (n int) {
+// nominated reports whether the nomination of one of some pods stands, as far as we know.
+func (l *ledger) nominated(pods map[types.UID]placedPod) bool {
 	for uid := range pods {
 		if said := l.nominations[uid]; said != nil && said.node != "" {
-			n++
+			return true
 		}
 	}
-	return n
+	return false
 }
 
 // NominationsFor returns the nominations to write before the nodes of claims open for pods. The world

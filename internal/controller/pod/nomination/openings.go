@@ -92,7 +92,7 @@ func (o *openings) ask(claim, node string, now time.Time, all world.Unopened) tu
 // settled reports whether the next group may begin to open: all nodes are open, and their pods have been bound.
 func (g *group) settled(now time.Time, all world.Unopened) bool {
 	none, late := g.nodes == nil, !g.told.IsZero() && now.Sub(g.told) >= longestSettling
-	return none || late || len(g.nodes) == 0 && all.Unbound == 0
+	return none || late || len(g.nodes) == 0 && !all.Unbound
 }
 
 // complete reports whether the group waits for no further node.

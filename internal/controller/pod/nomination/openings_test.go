@@ -54,15 +54,15 @@ func TestNodesThatOpenTogether(t *testing.T) {
 		},
 		"the next ones wait until the pods are bound": {
 			{0, "a", world.Unopened{Nodes: 1, Places: 10}, "nominate a"}, {0, "left", world.Unopened{}, "a"},
-			{time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: 9}, "waits"}, {2 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10}, "nominate b"},
+			{time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: true}, "waits"}, {2 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10}, "nominate b"},
 		},
 		"a burst does not wait less because an earlier node left": {
 			{0, "a", burst, "waits"}, {0, "left", burst, "a"}, {time.Minute, "b", burst, "waits"},
 		},
 		"nor because one never opened": {{0, "a", burst, "waits"}, {time.Minute, "b", burst, "waits"}, {time.Minute, "c", burst, "waits"}},
 		"and for ten seconds at most": {
-			{0, "a", world.Unopened{Nodes: 1, Places: 10}, "nominate a"}, {9 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: 9}, "waits"},
-			{10 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: 9}, "nominate b"},
+			{0, "a", world.Unopened{Nodes: 1, Places: 10}, "nominate a"}, {9 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: true}, "waits"},
+			{10 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: true}, "nominate b"},
 		},
 	} {
 		o := &openings{}
