@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
@@ -79,6 +80,9 @@ func newGroups(s *Sim, parts *cluster.Cluster) *groups {
 	s.outside(s.Clock.Now().Add(groupTick), "groups", g.act)
 	s.outside(s.Clock.Now().Add(2*time.Minute), "groups are handed over", g.handOver)
 	s.outside(s.Clock.Now().Add(g.soon()), "others write sizes", g.meddle)
+	if s.options.Seed%3 == 0 {
+		s.outside(s.Clock.Now().Add(groupTurn), "groups are handed over to pools", g.toPools)
+	}
 	return g
 }
 
@@ -150,6 +154,32 @@ func (g *groups) handOver() {
 	if left > 0 {
 		g.sim.outside(g.sim.Clock.Now().Add(time.Minute), "groups are handed over", g.handOver)
 	}
+}
+
+// groupTurn is how long a user leaves the groups in a mode, in seeds in which they are handed over to pools.
+const groupTurn = 13 * time.Minute
+
+// toPools begins, pauses or takes back the hand-over of the groups to pools, in turn.
+func (g *groups) toPools() {
+	if g.sim.calm {
+		return
+	}
+	for _, o := range store.All[*tenonv1alpha1.NodeGroup](g.sim.Store) {
+		given := o.DeepCopy()
+		switch {
+		case o.Observed():
+			continue
+		case o.Spec.Mode != tenonv1alpha1.ModeHandover:
+			given.Spec.Mode = tenonv1alpha1.ModeHandover
+		case !o.HandoverPaused():
+			metav1.SetMetaDataAnnotation(&given.ObjectMeta, tenonv1alpha1.AnnotationHandoverPaused, "true")
+		default:
+			given.Spec.Mode = tenonv1alpha1.ModeNative
+			delete(given.Annotations, tenonv1alpha1.AnnotationHandoverPaused)
+		}
+		_ = g.sim.Store.Update(context.Background(), given) // a failed write is repeated in the next turn
+	}
+	g.sim.outside(g.sim.Clock.Now().Add(groupTurn), "groups are handed over to pools", g.toPools)
 }
 
 // meddle changes a group like another writer, or begins or ends a shortage.

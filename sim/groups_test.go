@@ -7,8 +7,8 @@ import (
 	"tenon/sim"
 )
 
-// Groups beside pools, in mode native or (even seeds) cas, with others that write their sizes, shortages, and calls whose answers are
-// lost: no rule is broken.
+// Groups beside pools, in mode native or (even seeds) cas, handed over to pools and back (every third seed), with others that write their
+// sizes, shortages, and calls whose answers are lost: no rule is broken.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(6)
