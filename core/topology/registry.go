@@ -1,7 +1,10 @@
 package topology
 
 import (
+	"slices"
+
 	"tenon/core/feasible"
+	"tenon/core/model"
 	"tenon/core/snapshot"
 )
 
@@ -10,6 +13,47 @@ type Registry struct {
 	hosts   table[HostGroup]
 	domains table[DomainGroup]
 	counts  map[*snapshot.Template]*counted
+	wanting wanting
+}
+
+// wanting are the templates of the pods that want a place, by their labels.
+type wanting struct {
+	templates map[*snapshot.Template]bool
+	byLabel   map[labelValue][]*snapshot.Template
+}
+
+func (w *wanting) add(t *snapshot.Template) {
+	if w.templates[t] {
+		return
+	}
+	w.templates[t] = true
+	for key, value := range t.Labels { // a list by label each, so that the order does not matter
+		w.byLabel[labelValue{key, value}] = append(w.byLabel[labelValue{key, value}], t)
+	}
+}
+
+// concerned reports whether a term picks a pod that wants a place.
+func (w *wanting) concerned(term *snapshot.AffinityTerm) bool {
+	g := termGroup(term)
+	for _, e := range term.Selector.Expressions {
+		if e.Operator != "In" {
+			continue
+		}
+		for _, value := range e.Values {
+			for _, t := range w.byLabel[labelValue{e.Key, value}] {
+				if g.Counts(t.Namespace, t.Labels) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for t := range w.templates { // in any order: one is enough
+		if g.Counts(t.Namespace, t.Labels) {
+			return true
+		}
+	}
+	return false
 }
 
 // counted is what is found out about a template once.
@@ -21,7 +65,8 @@ type counted struct {
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{hosts: newTable[HostGroup](), domains: newTable[DomainGroup](), counts: map[*snapshot.Template]*counted{}}
+	return &Registry{hosts: newTable[HostGroup](), domains: newTable[DomainGroup](), counts: map[*snapshot.Template]*counted{},
+		wanting: wanting{templates: map[*snapshot.Template]bool{}, byLabel: map[labelValue][]*snapshot.Template{}}}
 }
 
 // HostGroups and Groups are the numbered groups.
@@ -33,6 +78,7 @@ func (r *Registry) Groups() []Group { return r.domains.Groups }
 // Enter numbers the groups that a variant's rules speak about. All variants must be
 // entered before Rules is asked for any.
 func (r *Registry) Enter(t *snapshot.Template, v *feasible.Variant, node Node) {
+	r.wanting.add(t)
 	for i := range v.Spreads {
 		r.enter(v.Spreads[i].Key, spreadGroup(t, &v.Spreads[i], node))
 	}
@@ -99,7 +145,7 @@ func (o *Rules) addTerms(r *Registry, v *feasible.Variant, c *counted) {
 func (r *Registry) Bound(t *snapshot.Template) *Rules {
 	c := r.counting(t)
 	if c.bound == nil {
-		rules := r.Rules(t, &feasible.Variant{AntiAffinity: t.AntiAffinity}, Node{})
+		rules := r.Rules(t, &feasible.Variant{AntiAffinity: r.binding(t)}, Node{})
 		c.bound = &rules
 	}
 	return c.bound
@@ -107,9 +153,49 @@ func (r *Registry) Bound(t *snapshot.Template) *Rules {
 
 // EnterBound numbers the groups of a running pod's anti-affinity.
 func (r *Registry) EnterBound(t *snapshot.Template) {
-	for i := range t.AntiAffinity {
-		r.enter(t.AntiAffinity[i].Key, termGroup(&t.AntiAffinity[i]))
+	terms := r.binding(t)
+	for i := range terms {
+		r.enter(terms[i].Key, termGroup(&terms[i]))
 	}
+}
+
+// binding are the anti-affinity terms of a running pod that pick some pod that wants a place. A running pod may have
+// tens of thousands of others, which its author need not mean.
+func (r *Registry) binding(t *snapshot.Template) []snapshot.AffinityTerm {
+	var out []snapshot.AffinityTerm
+	for i := range t.AntiAffinity {
+		if r.wanting.concerned(&t.AntiAffinity[i]) {
+			out = append(out, t.AntiAffinity[i])
+		}
+	}
+	if len(out) > manyBinding {
+		return broadened(out)
+	}
+	return out
+}
+
+// manyBinding is how many terms of a running pod are told apart.
+const manyBinding = 500
+
+// broadened makes one term for each key, which picks all pods of the namespaces. That keeps more pods away than the
+// terms do, and no more than the pod's author may keep away with one term.
+func broadened(terms []snapshot.AffinityTerm) []snapshot.AffinityTerm {
+	var out []snapshot.AffinityTerm
+	at := map[string]int{}
+	for i := range terms {
+		n, known := at[terms[i].Key]
+		if !known {
+			n = len(out)
+			at[terms[i].Key] = n
+			out = append(out, snapshot.AffinityTerm{Key: terms[i].Key, Selector: model.Selector{All: true}})
+		}
+		out[n].Namespaces = append(out[n].Namespaces, terms[i].Namespaces...)
+	}
+	for i := range out {
+		slices.Sort(out[i].Namespaces)
+		out[i].Namespaces = slices.Compact(out[i].Namespaces)
+	}
+	return out
 }
 
 func (r *Registry) counting(t *snapshot.Template) *counted {

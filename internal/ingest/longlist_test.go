@@ -212,6 +212,49 @@ func TestALongListOfARunningPodKeepsOthersAway(t *testing.T) {
 	}
 }
 
+// TestARunningPodWithALongListHoldsUpNoOtherPod checks that 20,000 terms of anti-affinity of a running pod cost a decision
+// little (they took most of a minute), and that pods which they pick do not get the pod's node.
+func TestARunningPodWithALongListHoldsUpNoOtherPod(t *testing.T) {
+	t.Parallel()
+	terms := map[string]func(i int) *metav1.LabelSelector{
+		"terms about nothing": picks,
+		"terms about all pods": func(i int) *metav1.LabelSelector {
+			return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "role", Operator: metav1.LabelSelectorOpNotIn, Values: []string{fmt.Sprint("role-", i)}}}}
+		},
+	}
+	for name, selector := range terms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			odd := waitingPod("odd")
+			odd.Spec.NodeName, odd.Status = "node-1", corev1.PodStatus{Phase: corev1.PodRunning}
+			var list []corev1.PodAffinityTerm
+			for i := range 20_000 {
+				list = append(list, corev1.PodAffinityTerm{LabelSelector: selector(i), TopologyKey: corev1.LabelHostname})
+			}
+			odd.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: list}}
+			all := objects(t, aPool("default", ""))
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{corev1.LabelHostname: "node-1"}}}
+			node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourcePods: resource.MustParse("10")}
+			all.Nodes, all.Pods = append(all.Nodes, node), append(all.Pods, odd)
+			for i := range 100 {
+				all.Pods = append(all.Pods, waitingPod(fmt.Sprint("web-", i)))
+			}
+			plan := decide.Decide(ingest.Build(all, fromFiles(t)), decide.Budget{}).Plan
+			want := 3 // of half a core, beside the odd pod
+			if name == "terms about all pods" {
+				want = 0
+			}
+			got := 0
+			for _, placement := range plan.Existing {
+				got += len(placement.Pods)
+			}
+			if len(plan.Unplaced) > 0 || got != want {
+				t.Errorf("%d pods have no place and %d the node that runs, want none and %d", len(plan.Unplaced), got, want)
+			}
+		})
+	}
+}
+
 // waitingPod is a pod of half a core that waits for a node.
 func waitingPod(name string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name), Labels: map[string]string{"role": "web"}}}
