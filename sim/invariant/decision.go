@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
@@ -24,7 +25,12 @@ func commandOf(claim *karpenterv1.NodeClaim) *command.Record {
 	if claim == nil {
 		return nil
 	}
-	if r, written := command.Of(claim); written && r.Takes(claim.Name) {
+	return taking(claim)
+}
+
+// taking is the command on an object that takes it: a claim, or a node of a group; nil if there is none.
+func taking(carrier client.Object) *command.Record {
+	if r, written := command.Of(carrier); written && r.Takes(command.MemberFor(carrier)) {
 		return &r
 	}
 	return nil

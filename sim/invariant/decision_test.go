@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/internal/command"
@@ -120,6 +121,19 @@ func (s *fixture) replacement(leave []string) {
 	s.claim("b")
 	s.disrupts(plan.Underutilized, "swap", leave, []string{"b"})
 	s.buy("b", "1")
+	s.pass(2 * time.Minute)
+}
+
+// replacesMember buys a machine for the pod of a node of a group, that carries a command which takes such a node.
+func (s *fixture) replacesMember(takes string) {
+	s.t.Helper()
+	record := command.Record{ID: "swap", Reason: plan.Underutilized, Begun: s.clock.Now(), Claims: []command.Member{{Claim: command.MemberOf("", takes)}}}
+	s.make(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "member", Annotations: map[string]string{
+		tenonv1alpha1.AnnotationGroup: "web", karpenterv1.AnnotationDisruption: record.String(),
+	}}})
+	s.pod("p", "member", owned)
+	s.pass(time.Hour)
+	s.buy(s.claim("b").Name, "1")
 	s.pass(2 * time.Minute)
 }
 

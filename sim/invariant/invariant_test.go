@@ -366,6 +366,9 @@ func examples() map[string]example {
 		"a machine for pods that are not moved": {invariant.BoughtForPods,
 			func(s *fixture) { s.replacement(nil) },
 			func(s *fixture) { s.replacement([]string{"a"}) }},
+		"a machine for pods of a group's node that stays": {invariant.BoughtForPods,
+			func(s *fixture) { s.replacesMember("another") },
+			func(s *fixture) { s.replacesMember("member") }},
 		"a pod that asks to stay": {invariant.PodGrace,
 			func(s *fixture) {
 				_, n := s.serve("a")

@@ -133,8 +133,8 @@ func (w *Watch) goes(node string) bool {
 		return true
 	}
 	claim := w.claimFor(n)
-	if claim == nil {
-		return false
+	if claim == nil { // a node of a group carries the command itself
+		return n != nil && taking(n) != nil
 	}
 	r := commandOf(claim)
 	return claim.DeletionTimestamp != nil || r != nil && r.Takes(claim.Name) || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason)
