@@ -27,12 +27,14 @@ func (s *story) cas(name, instanceTypes, zones string, n size, options map[strin
 			Key: sdk.String("k8s.io/cluster-autoscaler/node-template/autoscaling-options/" + key), Value: sdk.String(value),
 		})
 	}
-	got(s.scaling.CreateOrUpdateTags(s.Context(), in))(s)
+	if len(in.Tags) > 0 {
+		got(s.scaling.CreateOrUpdateTags(s.Context(), in))(s)
+	}
 }
 
 // A group in mode cas grows for pods and tells them so. It shrinks by the rules of Cluster Autoscaler with the options in its tags: a
 // node that is little used, and whose pods have a place elsewhere, is marked, and goes when its time is over; one with a pod that
-// must not be evicted stays until the pod allows it. The status is where tools look for it.
+// must not be evicted, or that has local storage, stays until the pod allows it. The status is where tools look for it.
 func TestAGroupInModeCAS(t *testing.T) {
 	s := tell(t)
 	s.cas("web", "m5.large", "a", size{0, 0, 4}, map[string]string{"scaledownunneededtime": "15s", "scaledownutilizationthreshold": "0.9"})
@@ -49,6 +51,11 @@ func TestAGroupInModeCAS(t *testing.T) {
 		return err == nil && strings.Contains(status.Data["status"], s.groups["web"]), fmt.Sprint(err, status.Data)
 	})
 	s.Patch(&held, `{"metadata":{"annotations":{"cluster-autoscaler.kubernetes.io/safe-to-evict":"false"}}}`)
+	s.deployWith("scratch", 1, func(p *v1.PodSpec) {
+		p.Volumes = []v1.Volume{{Name: "scratch", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}}}
+	}, "web", "big")
+	scratch := s.Running("scratch", 1)[0]
+	s.awaitSizes(map[string]int32{"web": 3})
 	s.group("big", "m5.2xlarge", "a", size{1, 1, 1}) // Tenon does not change it, but its node takes pods
 	s.Eventually("the node that nothing needs is marked", func(ctx context.Context) (bool, string) {
 		node := &v1.Node{}
@@ -62,12 +69,16 @@ func TestAGroupInModeCAS(t *testing.T) {
 		}
 		return false, fmt.Sprint(node.Spec.Taints)
 	})
-	s.awaitSizes(map[string]int32{"web": 1, "big": 1})
-	if now := s.Running("held", 1)[0]; now.UID != held.UID || now.Spec.NodeName != held.Spec.NodeName {
-		t.Errorf("the pod that must not be evicted was moved from %s to %s", held.Spec.NodeName, now.Spec.NodeName)
+	s.awaitSizes(map[string]int32{"web": 2, "big": 1})
+	for app, stays := range map[string]v1.Pod{"held": held, "scratch": scratch} {
+		if now := s.Running(app, 1)[0]; now.UID != stays.UID || now.Spec.NodeName != stays.Spec.NodeName {
+			t.Errorf("pod %s, which holds its node, was moved from %s to %s", app, stays.Spec.NodeName, now.Spec.NodeName)
+		}
 	}
+	s.Patch(&scratch, `{"metadata":{"annotations":{"cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes":"scratch"}}}`)
 	s.Patch(&held, `{"metadata":{"annotations":{"cluster-autoscaler.kubernetes.io/safe-to-evict":"true"}}}`)
 	s.awaitSizes(map[string]int32{"web": 0, "big": 1})
 	s.Running("web", 1)
 	s.Running("held", 1)
+	s.Running("scratch", 1)
 }

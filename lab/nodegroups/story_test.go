@@ -224,6 +224,12 @@ func (s *story) calls(operation string, on []string) int {
 // deploy makes pods of which one fits on a machine with two processors, and which have to be in one of some groups.
 func (s *story) deploy(app string, replicas int32, groups ...string) {
 	s.Helper()
+	s.deployWith(app, replicas, func(*v1.PodSpec) {}, groups...)
+}
+
+// deployWith is deploy with a change of the pods.
+func (s *story) deployWith(app string, replicas int32, change func(*v1.PodSpec), groups ...string) {
+	s.Helper()
 	labels := map[string]string{"app": app}
 	pod := v1.PodSpec{
 		TerminationGracePeriodSeconds: new(int64),
@@ -238,6 +244,7 @@ func (s *story) deploy(app string, replicas int32, groups ...string) {
 	pod.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{
 		NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{in}}},
 	}}}
+	change(&pod)
 	s.Create(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: app}, Spec: appsv1.DeploymentSpec{
 		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
 	}})
