@@ -187,7 +187,7 @@ func TestAMemberThatIsNotDrained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, _, node, c := member(t, 0)
+			h, _, node, _ := member(t, 0)
 			h.Kit.Settings.GroupDrain.MaxEviction = 2 * time.Minute
 			var g tenonv1alpha1.NodeGroup
 			h.Get("web", &g)
@@ -200,8 +200,7 @@ func TestAMemberThatIsNotDrained(t *testing.T) {
 			h.Bound("web-1", "n")
 			h.Delete(node)
 			for range 2 {
-				c = termination.New(h.Kit)
-				h.Run(c, "n")
+				h.Run(termination.New(h.Kit), "n")
 				h.Clock.Step(tc.longer / 2)
 			}
 			for range 3 {
