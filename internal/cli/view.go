@@ -185,7 +185,7 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 	if on := screen.Of(w.Out, w.LookupEnv); f.once || !on.Terminal {
 		return printOnce(w, options, following.Watch, on)
 	}
-	options.Consult = consult(ctx, w, config, following.Watch, f.journal)
+	options.Answers = answersFor(ctx, w, config, following.Watch, f.journal)
 	shown := []shownCluster{{options, following.Watch}}
 	for _, name := range f.beside {
 		other, end, err := f.open(ctx, name, options, w)
@@ -335,7 +335,7 @@ func (f viewFlags) open(ctx context.Context, name string, options viewer.Options
 		return shownCluster{}, nil, err
 	}
 	following.State.Discount(discounts)
-	options.Title, options.Consult = title, consult(ctx, w, config, following.Watch, "")
+	options.Title, options.Answers = title, answersFor(ctx, w, config, following.Watch, "")
 	return shownCluster{options, following.Watch}, following.stop, nil
 }
 
@@ -347,7 +347,7 @@ func interact(ctx context.Context, w Env, clusters []shownCluster, decisions str
 		for _, c := range clusters {
 			options = append(options, c.options)
 		}
-		model = viewer.NewBeside(options...)
+		model = viewer.NewSideBySide(options...)
 		to = func(i int, message tea.Msg) tea.Msg { return viewer.For{Cluster: i, Message: message} }
 	}
 	program := tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(w.In), tea.WithOutput(w.Out))

@@ -1,6 +1,6 @@
 // Package expander asks a server of Cluster Autoscaler's expander grpc which of several groups grow.
 //
-//	core: which question is open? ──▶ Consult ──▶ server
+//	core: which question is open? ──▶ Answer ──▶ server
 //	  ▲                                  │
 //	  └────── snapshot with answers ◀────┘
 //
@@ -61,9 +61,9 @@ type Asker struct {
 // options remain.
 const mostQuestions = 100
 
-// Consult returns the snapshot with the server's answers to all questions that are open about it. A question that the server does not
+// Answer returns the snapshot with the server's answers to all questions that are open about it. A question that the server does not
 // answer keeps all options; later questions about this snapshot are then not asked. The error says why there was no answer.
-func (a Asker) Consult(ctx context.Context, s *snapshot.Snapshot, b decide.Budget) (*snapshot.Snapshot, error) {
+func (a Asker) Answer(ctx context.Context, s *snapshot.Snapshot, b decide.Budget) (*snapshot.Snapshot, error) {
 	out := *s
 	for range mostQuestions {
 		q := decide.Question(&out, b)

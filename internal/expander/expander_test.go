@@ -77,7 +77,7 @@ func (s *server) BestOptions(ctx context.Context, r expander.Request) ([]string,
 
 // A server is asked with the pods and the next nodes that exist, and its answer decides. If it fails, all groups stay and the
 // error says why.
-func TestConsult(t *testing.T) {
+func TestAnswer(t *testing.T) {
 	t.Parallel()
 	objects := []client.Object{
 		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}},
@@ -99,7 +99,7 @@ func TestConsult(t *testing.T) {
 			t.Parallel()
 			given, h := choosing(), harness.New(t, memory.Options{}, objects...)
 			asker := expander.Asker{Server: &tc.server, Reader: h.API}
-			s, err := asker.Consult(t.Context(), given, decide.Budget{})
+			s, err := asker.Answer(t.Context(), given, decide.Budget{})
 			if (err != nil) != tc.fails {
 				t.Errorf("error %v", err)
 			}

@@ -8,7 +8,7 @@ import (
 	"tenon/internal/view"
 )
 
-// describe opens a paper with all that is known of the object under the cursor.
+// describe opens a pane with all that is known of the object under the cursor.
 func (m *Model) describe() {
 	kind, name := m.subject()
 	switch {
@@ -88,7 +88,7 @@ func (m *Model) objectText(kind, name string) string {
 	}
 	kinds := map[string]string{"nodepool": "NodePool", "nodegroup": "NodeGroup", "ec2nodeclass": "EC2NodeClass"}
 	kind = cmp.Or(kinds[kind], kind)
-	if describe := m.options.Consult.Describe; describe != nil && m.past == nil {
+	if describe := m.options.Answers.Describe; describe != nil && m.past == nil {
 		if d, known := describe(kind, name); known {
 			m.writeDetails(&out, &d)
 		}

@@ -101,7 +101,7 @@ func (m *Model) foot() string {
 	switch {
 	case m.prompt.what != "":
 		return clip(s.bold(m.prompt.what+": ")+m.prompt.text+"_", m.width)
-	case m.paper != nil:
+	case m.pane != nil:
 		return clip(s.faint("esc back  up/down scroll  q quit"), m.width)
 	case m.past != nil:
 		return clip(s.faint("[ earlier  ] later  esc now  enter open  / filter  w why  x what if  q quit"), m.width)

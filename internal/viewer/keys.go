@@ -24,8 +24,8 @@ func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 		m.help = false
 		return k.String() == "q"
 	}
-	if m.paper != nil {
-		return m.paperKey(k.String())
+	if m.pane != nil {
+		return m.paneKey(k.String())
 	}
 	if m.moved(k.String()) {
 		return false
@@ -77,7 +77,7 @@ func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 
 // onlyMoves reports whether a key moves the cursor and changes nothing else, so that the tables stay as they are.
 func (m *Model) onlyMoves(key string) bool {
-	if m.options.Classic || m.prompt.what != "" || m.help || m.paper != nil {
+	if m.options.Classic || m.prompt.what != "" || m.help || m.pane != nil {
 		return false
 	}
 	return slices.Contains([]string{"down", "j", "up", "k", "pgdown", "ctrl+d", "pgup", "ctrl+u", "home", "end", "G"}, key)
@@ -137,7 +137,7 @@ func (m *Model) typed(k tea.KeyPressMsg) {
 	}
 }
 
-func (m *Model) show(t tab) { m.tab, m.detail, m.paper = t, "", nil }
+func (m *Model) show(t tab) { m.tab, m.detail, m.pane = t, "", nil }
 
 func (m *Model) back() {
 	switch {
@@ -166,7 +166,7 @@ func (m *Model) enter() {
 		m.filter = r.cell("NAME")
 	case m.tab == pendingTab || m.tab == eventsTab:
 		m.describe()
-	case m.tab == decisionsTab && m.options.Consult.Past != nil:
+	case m.tab == decisionsTab && m.options.Answers.Past != nil:
 		for i := range m.decisions.Entries {
 			if e := m.decisions.Entries[i]; fmt.Sprint(e.ID) == r.id {
 				m.show(nodesTab)
@@ -192,7 +192,7 @@ func (m *Model) nextSort() {
 }
 
 func (m *Model) wheel(button tea.MouseButton) {
-	if p := m.paper; p != nil {
+	if p := m.pane; p != nil {
 		switch button {
 		case tea.MouseWheelDown:
 			p.top += 3
@@ -214,7 +214,7 @@ func (m *Model) click(x, y int) {
 	if m.options.Classic || m.help {
 		return
 	}
-	if m.paper != nil && y != tabLine {
+	if m.pane != nil && y != tabLine {
 		return
 	}
 	if y == tabLine {

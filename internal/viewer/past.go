@@ -27,7 +27,7 @@ type Travelled struct {
 
 // travel goes to the decision before or after the one that is shown. After the newest one is the present.
 func (m *Model) travel(by int) {
-	if m.decisions == nil || len(m.decisions.Entries) == 0 || m.options.Consult.Past == nil {
+	if m.decisions == nil || len(m.decisions.Entries) == 0 || m.options.Answers.Past == nil {
 		m.say("The past", "No journal is read. --journal names one: a controller's metrics port, a folder or a file.")
 		return
 	}
@@ -54,7 +54,7 @@ func (m *Model) travel(by int) {
 func (m *Model) arrive(e journal.Entry) {
 	m.past = &past{entry: e}
 	m.next = func() tea.Msg {
-		f, err := m.options.Consult.Past(e.ID)
+		f, err := m.options.Answers.Past(e.ID)
 		return Travelled{e.ID, f, err}
 	}
 }

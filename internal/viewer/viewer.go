@@ -32,8 +32,8 @@ type Options struct {
 	Where func(*view.Node) bool
 	// NoPrices hides prices.
 	NoPrices bool
-	// Consult answers questions.
-	Consult Consult
+	// Answers are to questions that the picture does not answer.
+	Answers Answers
 	Style   Style
 	Clock   func() time.Time
 }
@@ -91,7 +91,7 @@ type Model struct {
 	help   bool
 	page   int // of the classic form
 
-	paper     *paper // nil if none is open
+	pane      *pane // nil if none is open
 	questions int
 	next      tea.Cmd // what has to be done after this message
 }
@@ -184,8 +184,8 @@ func (m *Model) Text() string {
 	room := m.height - len(lines) - len(ticker) - 1
 	var body []string
 	switch {
-	case m.paper != nil:
-		body = m.paperLines(room)
+	case m.pane != nil:
+		body = m.paneLines(room)
 	case m.detail != "":
 		body = m.detailLines(room)
 	default:

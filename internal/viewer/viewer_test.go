@@ -153,7 +153,7 @@ func shown(o Options, width, height int, keys ...string) *Model {
 // consulted are options with which every question is answered, except about decision 4712, whose snapshot is gone.
 func consulted() Options {
 	o := options()
-	o.Consult = Consult{
+	o.Answers = Answers{
 		Describe: func(kind, name string) (view.Details, bool) {
 			d := view.Details{Kind: kind, Name: name, Sections: []view.Section{{Title: "Claim", Facts: []view.Fact{{Name: "expires after", Value: "720h"}, {Name: "image", Value: "ami-1"}}}},
 				Conditions: []view.Condition{{Of: "NodeClaim", Type: "Disruptable", Status: "False", Reason: "Blocked", Message: "a pod forbids it", Since: noon.Add(-time.Minute)}, {Of: "Node", Type: "DiskPressure", Status: "True", Attention: true}}}
@@ -216,12 +216,12 @@ func TestAnswersComeLate(t *testing.T) {
 	m := shown(consulted(), 80, 24, "down")
 	_, first := m.Update(press("w"))
 	m.Update(press("esc"))
-	if m.Update(first()); m.paper != nil {
-		t.Errorf("the answer to a question that was left opens %+v", m.paper)
+	if m.Update(first()); m.pane != nil {
+		t.Errorf("the answer to a question that was left opens %+v", m.pane)
 	}
 	m.Update(press("w"))
-	if m.Update(first()); m.paper.text != "Working it out …" {
-		t.Errorf("the answer to the question before is shown: %s", m.paper.text)
+	if m.Update(first()); m.pane.text != "Working it out …" {
+		t.Errorf("the answer to the question before is shown: %s", m.pane.text)
 	}
 	m.Update(press("esc"))
 	m.Update(press("["))

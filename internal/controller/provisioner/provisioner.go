@@ -189,7 +189,7 @@ func (l *loop) decide(ctx context.Context, p *world.Picture) *decide.Decision {
 		again, same = l.decision.At(p.Snapshot)
 	}
 	if !same {
-		p.Snapshot = l.consult(ctx, p.Snapshot)
+		p.Snapshot = l.askServer(ctx, p.Snapshot)
 		again = decide.Decide(p.Snapshot, l.o.Effort)
 	}
 	l.decision, l.decided = again, true
@@ -198,14 +198,14 @@ func (l *loop) decide(ctx context.Context, p *world.Picture) *decide.Decision {
 	return &l.decision
 }
 
-// consult puts the answers of the server of the expander grpc into the snapshot. Without the server all groups stay that it
+// askServer puts the answers of the server of the expander grpc into the snapshot. Without the server all groups stay that it
 // would choose among.
-func (l *loop) consult(ctx context.Context, s *snapshot.Snapshot) *snapshot.Snapshot {
+func (l *loop) askServer(ctx context.Context, s *snapshot.Snapshot) *snapshot.Snapshot {
 	if l.o.Expander == nil {
 		return s
 	}
 	asker := expander.Asker{Server: l.o.Expander, Reader: l.kit.Client}
-	s, err := asker.Consult(ctx, s, l.o.Effort)
+	s, err := asker.Answer(ctx, s, l.o.Effort)
 	if err != nil {
 		reconcile.Log(ctx).Error(err, "the expander grpc keeps all groups")
 	}

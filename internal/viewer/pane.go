@@ -10,9 +10,9 @@ import (
 	"tenon/internal/view"
 )
 
-// Consult answers questions that the picture of the fleet does not answer. The viewer calls its slow functions in
+// Answers are functions that answer what the picture of the fleet does not. The viewer calls its slow functions in
 // goroutines of the terminal library. What is nil is not answered.
-type Consult struct {
+type Answers struct {
 	// Describe returns what is known of one object, at once.
 	Describe func(kind, name string) (view.Details, bool)
 	// Explain says what a plan does with an object and what holds it: at a decision, or now if its number is 0.
@@ -24,8 +24,8 @@ type Consult struct {
 	Past func(decision int64) (*view.Fleet, error)
 }
 
-// paper is a text that covers the page, such as an answer.
-type paper struct {
+// pane is a text that covers the page, such as an answer.
+type pane struct {
 	title, text string
 	top, shown  int
 	// asked numbers the question that is being answered; 0 if none is.
@@ -40,11 +40,11 @@ type Answer struct {
 	Err   error
 }
 
-// ask opens a paper and has a question answered.
+// ask opens a pane and has a question answered.
 func (m *Model) ask(title string, answer func() (string, error)) {
 	m.questions++
 	asked := m.questions
-	m.paper = &paper{title: title, text: "Working it out …", asked: asked}
+	m.pane = &pane{title: title, text: "Working it out …", asked: asked}
 	m.next = func() tea.Msg {
 		text, err := answer()
 		return Answer{asked, text, err}
@@ -53,7 +53,7 @@ func (m *Model) ask(title string, answer func() (string, error)) {
 
 // answered shows an answer if its question is still open.
 func (m *Model) answered(a Answer) {
-	p := m.paper
+	p := m.pane
 	if p == nil || p.asked != a.Asked {
 		return
 	}
@@ -63,14 +63,14 @@ func (m *Model) answered(a Answer) {
 	}
 }
 
-// paperKey handles a key while a paper is open, and reports whether the viewer ends.
-func (m *Model) paperKey(key string) (quit bool) {
-	p := m.paper
+// paneKey handles a key while a pane is open, and reports whether the viewer ends.
+func (m *Model) paneKey(key string) (quit bool) {
+	p := m.pane
 	switch key {
 	case "q":
 		return true
 	case "esc", "enter":
-		m.paper = nil
+		m.pane = nil
 	case "down", "j":
 		p.top++
 	case "up", "k":
@@ -87,9 +87,9 @@ func (m *Model) paperKey(key string) (quit bool) {
 	return false
 }
 
-// paperLines draws the paper.
-func (m *Model) paperLines(room int) []string {
-	p, s := m.paper, m.options.Style
+// paneLines draws the pane.
+func (m *Model) paneLines(room int) []string {
+	p, s := m.pane, m.options.Style
 	var text []string
 	for line := range strings.Lines(p.text) {
 		line = strings.TrimRight(line, "\n")
@@ -186,20 +186,20 @@ func (m *Model) why() {
 	switch {
 	case name == "":
 		m.say("Nothing is chosen", "Move the cursor to a node, a pod or a pool first.")
-	case m.options.Consult.Explain == nil:
+	case m.options.Answers.Explain == nil:
 		m.say("Why "+name, "This viewer can make no plan.")
 	default:
-		m.ask("Why "+kind+" "+name, func() (string, error) { return m.options.Consult.Explain(kind, name, at) })
+		m.ask("Why "+kind+" "+name, func() (string, error) { return m.options.Answers.Explain(kind, name, at) })
 	}
 }
 
-// say opens a paper with a text.
-func (m *Model) say(title, text string) { m.paper = &paper{title: title, text: text} }
+// say opens a pane with a text.
+func (m *Model) say(title, text string) { m.pane = &pane{title: title, text: text} }
 
 // beginWhatIf proposes a change to the object under the cursor, to be edited: a node or pool that goes, or another number
 // of replicas.
 func (m *Model) beginWhatIf() {
-	if m.options.Consult.WhatIf == nil {
+	if m.options.Answers.WhatIf == nil {
 		m.say("What if", "This viewer can make no plan.")
 		return
 	}
@@ -228,7 +228,7 @@ func (m *Model) tryChange(change string) {
 		return
 	}
 	at := m.moment()
-	m.ask("What if "+change, func() (string, error) { return m.options.Consult.WhatIf(change, at) })
+	m.ask("What if "+change, func() (string, error) { return m.options.Answers.WhatIf(change, at) })
 }
 
 // podNamed returns a pod by namespace and name, nil if there is none.

@@ -7,9 +7,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Beside shows several clusters next to each other. Keys go to one of them; the key o leads to the next. If the terminal
+// SideBySide shows several clusters next to each other. Keys go to one of them; the key o leads to the next. If the terminal
 // is too narrow for all, it shows that one alone.
-type Beside struct {
+type SideBySide struct {
 	models        []*Model
 	active        int
 	width, height int
@@ -21,9 +21,9 @@ type For struct {
 	Message tea.Msg
 }
 
-// NewBeside makes a viewer of several clusters.
-func NewBeside(clusters ...Options) *Beside {
-	b := &Beside{width: 80, height: 24}
+// NewSideBySide makes a viewer of several clusters.
+func NewSideBySide(clusters ...Options) *SideBySide {
+	b := &SideBySide{width: 80, height: 24}
 	for _, o := range clusters {
 		b.models = append(b.models, New(o))
 	}
@@ -31,10 +31,10 @@ func NewBeside(clusters ...Options) *Beside {
 }
 
 // Init implements tea.Model.
-func (b *Beside) Init() tea.Cmd { return nil }
+func (b *SideBySide) Init() tea.Cmd { return nil }
 
 // Update implements tea.Model.
-func (b *Beside) Update(message tea.Msg) (tea.Model, tea.Cmd) {
+func (b *SideBySide) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	switch message := message.(type) {
 	case tea.WindowSizeMsg:
 		b.width, b.height = message.Width, message.Height
@@ -61,7 +61,7 @@ func (b *Beside) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // pass hands a message to a cluster. What the cluster has done in the background comes back to it.
-func (b *Beside) pass(to int, message tea.Msg) tea.Cmd {
+func (b *SideBySide) pass(to int, message tea.Msg) tea.Cmd {
 	_, next := b.models[to].Update(message)
 	if next == nil {
 		return nil
@@ -76,11 +76,11 @@ func (b *Beside) pass(to int, message tea.Msg) tea.Cmd {
 }
 
 // each is how wide a cluster is if all are shown.
-func (b *Beside) each() int { return (b.width - len(b.models) + 1) / len(b.models) }
+func (b *SideBySide) each() int { return (b.width - len(b.models) + 1) / len(b.models) }
 
-func (b *Beside) together() bool { return b.each() >= leastWidth }
+func (b *SideBySide) together() bool { return b.each() >= leastWidth }
 
-func (b *Beside) resize() {
+func (b *SideBySide) resize() {
 	width := b.width
 	if b.together() {
 		width = b.each()
@@ -91,14 +91,14 @@ func (b *Beside) resize() {
 }
 
 // View implements tea.Model.
-func (b *Beside) View() tea.View {
+func (b *SideBySide) View() tea.View {
 	v := tea.NewView(b.Text())
 	v.AltScreen, v.WindowTitle, v.MouseMode = true, "tenon view", tea.MouseModeCellMotion
 	return v
 }
 
 // Text returns the screen: the names of the clusters, and below them all, or the one that is looked at.
-func (b *Beside) Text() string {
+func (b *SideBySide) Text() string {
 	s := b.models[b.active].options.Style
 	if !b.together() {
 		return clip(b.names(), b.width) + "\n" + b.models[b.active].Text()
@@ -131,7 +131,7 @@ func (b *Beside) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-func (b *Beside) name(i int) string {
+func (b *SideBySide) name(i int) string {
 	s, title := b.models[i].options.Style, b.models[i].options.Title
 	if i == b.active {
 		return s.bold("> " + title)
@@ -139,7 +139,7 @@ func (b *Beside) name(i int) string {
 	return s.faint("  " + title + "  (o)")
 }
 
-func (b *Beside) names() string {
+func (b *SideBySide) names() string {
 	names := make([]string, len(b.models))
 	for i := range b.models {
 		names[i] = b.name(i)

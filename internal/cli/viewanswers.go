@@ -25,19 +25,19 @@ import (
 	"tenon/internal/viewer"
 )
 
-// consultant answers the viewer's questions by the code of `tenon plan` and `tenon explain`. The snapshot is that of a
+// viewAnswers answers the viewer's questions by the code of `tenon plan` and `tenon explain`. The snapshot is that of a
 // decision or, about the present, one of the cluster. A user who may not read all that a plan depends on gets answers from
 // the newest snapshot of the journal, which lags while decisions say the same.
-type consultant struct {
+type viewAnswers struct {
 	ctx     context.Context
 	env     Env
 	config  *rest.Config
 	journal string
 }
 
-func consult(ctx context.Context, w Env, config *rest.Config, watched *watch.Watch, from string) viewer.Consult {
-	c := &consultant{ctx: ctx, env: w, config: config, journal: from}
-	out := viewer.Consult{
+func answersFor(ctx context.Context, w Env, config *rest.Config, watched *watch.Watch, from string) viewer.Answers {
+	c := &viewAnswers{ctx: ctx, env: w, config: config, journal: from}
+	out := viewer.Answers{
 		Describe: func(kind, name string) (view.Details, bool) { return watched.State.Details(kind, name, time.Now()) },
 		Explain:  c.explain, WhatIf: c.whatIf,
 	}
@@ -58,7 +58,7 @@ type picture struct {
 	currency string
 }
 
-func (c *consultant) picture(decision int64) (picture, error) {
+func (c *viewAnswers) picture(decision int64) (picture, error) {
 	if decision == 0 && c.config != nil {
 		p, err := c.ofCluster()
 		if err == nil || c.journal == "" {
@@ -90,7 +90,7 @@ func (c *consultant) picture(decision int64) (picture, error) {
 	return picture{}, errors.New("no decision with its snapshot has been recorded yet")
 }
 
-func (c *consultant) ofCluster() (picture, error) {
+func (c *viewAnswers) ofCluster() (picture, error) {
 	s, _, err := settings.Parse(nil, func(string) (string, bool) { return "", false }, c.env.Cloud.Settings...)
 	if err != nil {
 		return picture{}, fmt.Errorf("read the settings: %w", err)
@@ -100,12 +100,12 @@ func (c *consultant) ofCluster() (picture, error) {
 	return picture{Snapshot: made, currency: currency}, err
 }
 
-func (c *consultant) planEnv(notes io.Writer) planning.Env {
+func (c *viewAnswers) planEnv(notes io.Writer) planning.Env {
 	return planning.Env{In: strings.NewReader(""), Out: io.Discard, Err: notes, Progress: io.Discard, Lookup: c.env.LookupEnv, Cloud: c.env.Cloud, Clock: time.Now}
 }
 
 // explain says what a plan does with an object, and all that holds it.
-func (c *consultant) explain(kind, name string, decision int64) (string, error) {
+func (c *viewAnswers) explain(kind, name string, decision int64) (string, error) {
 	if !slices.Contains(explain.Kinds(), kind) {
 		return "", fmt.Errorf("a plan says nothing of a %s; choose one of %s", kind, strings.Join(explain.Kinds(), ", "))
 	}
@@ -129,7 +129,7 @@ func (c *consultant) explain(kind, name string, decision int64) (string, error) 
 }
 
 // whatIf says what a change would do.
-func (c *consultant) whatIf(change string, decision int64) (string, error) {
+func (c *viewAnswers) whatIf(change string, decision int64) (string, error) {
 	tried, err := parseChange(change)
 	if err != nil {
 		return "", err
@@ -169,7 +169,7 @@ func parseChange(text string) (planning.WhatIf, error) {
 }
 
 // past is the picture at a decision.
-func (c *consultant) past(decision int64) (*view.Fleet, error) {
+func (c *viewAnswers) past(decision int64) (*view.Fleet, error) {
 	p, err := c.picture(decision)
 	if err != nil {
 		return nil, err

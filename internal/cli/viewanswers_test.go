@@ -13,9 +13,9 @@ import (
 	"tenon/internal/journal"
 )
 
-// TestConsult checks the answers of the viewer from a journal: what holds a node, what a change would do, and what the fleet
+// TestAnswersForTheViewer checks the answers of the viewer from a journal: what holds a node, what a change would do, and what the fleet
 // was at a decision; and that a cluster of which a plan would be wrong is not planned for.
-func TestConsult(t *testing.T) {
+func TestAnswersForTheViewer(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	folder := t.TempDir()
@@ -38,7 +38,7 @@ func TestConsult(t *testing.T) {
 		j.Decided(journal.Record{By: "provisioner", Woke: "a test", Snapshot: s, Decision: &d})
 	}
 	env := Env{LookupEnv: func(string) (string, bool) { return "", false }, Cloud: aws.Cloud()}
-	c := &consultant{ctx: t.Context(), env: env, journal: folder}
+	c := &viewAnswers{ctx: t.Context(), env: env, journal: folder}
 	text, err := c.explain("node", "a", 0)
 	if err != nil || !strings.Contains(text, "by decision 3, 2026-03-01T12:01:00Z") || !strings.Contains(text, "holds: pod shop/db-0: its annotation do-not-disrupt") {
 		t.Errorf("why node a: %v\n%s", err, text)
@@ -69,8 +69,8 @@ func TestConsult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := &consultant{ctx: t.Context(), env: env, config: config}
-	both := &consultant{ctx: t.Context(), env: env, config: config, journal: folder}
+	live := &viewAnswers{ctx: t.Context(), env: env, config: config}
+	both := &viewAnswers{ctx: t.Context(), env: env, config: config, journal: folder}
 	if text, err := both.explain("node", "b", 0); err != nil || !strings.Contains(text, "by decision 3") {
 		t.Errorf("a cluster that may not be read whole, with a journal: %v\n%s", err, text)
 	}

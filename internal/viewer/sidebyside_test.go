@@ -12,10 +12,10 @@ import (
 )
 
 // two are two clusters next to each other, the second one with the nodes of the pool default alone.
-func two(width, height int, keys ...string) *Beside {
+func two(width, height int, keys ...string) *SideBySide {
 	other := consulted()
 	other.Title = "staging"
-	b := NewBeside(consulted(), other)
+	b := NewSideBySide(consulted(), other)
 	b.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	b.Update(For{0, Fleet{Fleet: sample()}})
 	b.Update(For{1, Fleet{Fleet: sample().Where(func(n *view.Node) bool { return n.Pool == "default" })}})
@@ -68,7 +68,7 @@ func TestKeysGoToOneCluster(t *testing.T) {
 	_, asked := b.Update(press("w"))
 	b.Update(press("o"))
 	b.Update(asked())
-	if p := b.models[1].paper; p == nil || p.asked != 0 || b.models[0].paper != nil {
+	if p := b.models[1].pane; p == nil || p.asked != 0 || b.models[0].pane != nil {
 		t.Errorf("the answer went elsewhere than to the second cluster: %+v", p)
 	}
 	_, quit := b.Update(press("q"))
