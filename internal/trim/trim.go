@@ -97,7 +97,7 @@ func trimPod(p *corev1.Pod) {
 		Priority: s.Priority, PriorityClassName: s.PriorityClassName, PreemptionPolicy: s.PreemptionPolicy,
 		SchedulerName: s.SchedulerName, HostNetwork: s.HostNetwork, OS: s.OS, RestartPolicy: s.RestartPolicy,
 		ActiveDeadlineSeconds:         s.ActiveDeadlineSeconds,
-		TerminationGracePeriodSeconds: s.TerminationGracePeriodSeconds, Volumes: volumes(s.Volumes),
+		TerminationGracePeriodSeconds: s.TerminationGracePeriodSeconds, Volumes: Volumes(s.Volumes),
 	}
 	p.Spec = kept
 	trimStatus(p)
@@ -134,8 +134,8 @@ func trimContainers(list []corev1.Container) {
 	}
 }
 
-// volumes keeps those that have to do with where a pod can run, and says of those that are lost with the node what they are.
-func volumes(list []corev1.Volume) []corev1.Volume {
+// Volumes keeps those that have to do with where a pod can run, and says of those that are lost with the node what they are.
+func Volumes(list []corev1.Volume) []corev1.Volume {
 	var kept []corev1.Volume
 	for _, v := range list {
 		switch {

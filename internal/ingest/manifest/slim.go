@@ -3,6 +3,8 @@ package manifest
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tenon/internal/trim"
 )
 
 // slim drops the fields that no decision reads, which are most of a pod that kubectl printed: tens of
@@ -25,18 +27,5 @@ func slim(o metav1.Object) {
 			list[i] = corev1.ContainerStatus{Name: c.Name, Resources: c.Resources, AllocatedResources: c.AllocatedResources}
 		}
 	}
-	var kept []corev1.Volume
-	for _, v := range pod.Spec.Volumes {
-		switch {
-		case v.PersistentVolumeClaim != nil || v.Ephemeral != nil:
-		case v.HostPath != nil:
-			v.VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}
-		case v.EmptyDir != nil:
-			v.VolumeSource = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: v.EmptyDir.Medium}}
-		default:
-			continue
-		}
-		kept = append(kept, v)
-	}
-	pod.Spec.Volumes = kept
+	pod.Spec.Volumes = trim.Volumes(pod.Spec.Volumes)
 }
