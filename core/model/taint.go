@@ -64,8 +64,11 @@ func comparesAs(taint, bound string, holds func(taint, bound int64) bool) bool {
 	return errA == nil && errB == nil && holds(a, b)
 }
 
+// KeyNotReceiving is the key of NotReceiving.
+const KeyNotReceiving = "tenon.sh/not-receiving"
+
 // NotReceiving is on nodes while pods move that are planned elsewhere: kube-scheduler prefers nodes without it.
-func NotReceiving() Taint { return Taint{Key: "tenon.sh/not-receiving", Effect: PreferNoSchedule} }
+func NotReceiving() Taint { return Taint{Key: KeyNotReceiving, Effect: PreferNoSchedule} }
 
 // Untolerated returns the first taint that no toleration covers. PreferNoSchedule
 // taints keep no pod away and are left out unless strict asks for them too.

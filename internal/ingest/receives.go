@@ -22,4 +22,4 @@ func SetReceives(node *corev1.Node, receives bool) {
 	}
 }
 
-func isNotReceiving(t corev1.Taint) bool { return t.Key == model.NotReceiving().Key }
+func isNotReceiving(t corev1.Taint) bool { return t.Key == model.KeyNotReceiving }

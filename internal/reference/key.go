@@ -104,7 +104,7 @@ func Keys() []Key {
 		{Annotation, publication.AnnotationAt, "ConfigMap `tenon-market`", byTenon, "when prices and stock were written, as RFC 3339"},
 
 		{Taint, karpenterv1.TaintDisrupted().Key, "nodes", byTenon, "`NoSchedule`: the node is about to be disrupted, or is being removed"},
-		{Taint, model.NotReceiving().Key, "nodes", byTenon, "`PreferNoSchedule`: moved pods are planned on other nodes; for some seconds, while [pods move](disruption.md#what-is-promised)"},
+		{Taint, model.KeyNotReceiving, "nodes", byTenon, "`PreferNoSchedule`: moved pods are planned on other nodes; for some seconds, while [pods move](disruption.md#what-is-promised)"},
 		{Taint, tenonv1alpha1.TaintHandover, "nodes", byTenon, "`PreferNoSchedule`: a pool is to replace the node of a group in [mode `handover`](node-groups.md#handing-over-to-pools)"},
 		{Taint, karpenterv1.TaintUnregistered().Key, "nodes", "bootstrap", "`NoExecute` until the node is registered; Tenon removes it"},
 

@@ -153,7 +153,7 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 	}
 	for _, taint := range node.Spec.Taints {
 		joins := w.Now().Sub(node.CreationTimestamp.Time) < leaves
-		if taint.Key == cloud.Unregistered().Key && !joins || taint.Key == karpenterv1.TaintDisrupted().Key && !w.begunNow(w.claimFor(node)) || taint.Key == model.NotReceiving().Key {
+		if taint.Key == cloud.Unregistered().Key && !joins || taint.Key == karpenterv1.TaintDisrupted().Key && !w.begunNow(w.claimFor(node)) || taint.Key == model.KeyNotReceiving {
 			w.report(RestTaints, "node %s has %s", node.Name, taint.Key)
 		}
 	}

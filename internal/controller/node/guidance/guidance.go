@@ -28,6 +28,8 @@ import (
 const (
 	// tick is how often receivers are looked at while pods are guided.
 	tick = 50 * time.Millisecond
+	// period is how often to look for marks that are left over.
+	period = time.Minute
 	// sideBySide is how many nodes are written at the same time.
 	sideBySide = 20
 )
@@ -42,12 +44,13 @@ type guide struct {
 	kit      reconcile.Kit
 	world    World
 	parallel int
-	marked   map[string]bool // nodes with the mark; nil until they are looked for
+	marked   map[string]bool // nodes with the mark
+	looked   time.Time       // when it was last looked for
 }
 
 // New makes the controller, which makes at most so many writes at the same time.
 func New(kit reconcile.Kit, w World, parallel int) reconcile.Controller {
-	g := &guide{kit: kit, world: w, parallel: min(max(parallel, 1), sideBySide)}
+	g := &guide{kit: kit, world: w, parallel: min(max(parallel, 1), sideBySide), marked: map[string]bool{}}
 	return reconcile.Controller{
 		Name:      "node.guidance",
 		Subscribe: w.SubscribeGuidance,
@@ -71,7 +74,7 @@ func (g *guide) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resul
 			if guiding || len(extra) > 0 {
 				return reconcile.In(tick), nil
 			}
-			return reconcile.Never, nil
+			return reconcile.In(period), nil
 		}
 		if err := g.writeAll(ctx, missing, true); err != nil {
 			return reconcile.Never, err
@@ -103,16 +106,17 @@ func (g *guide) writeAll(ctx context.Context, nodes []string, mark bool) error {
 	return errors.Join(slices.DeleteFunc(wrong, reconcile.Overtaken)...)
 }
 
-// find looks for nodes that an earlier process marked.
+// find looks for nodes that have the mark. Those of an earlier process may be shown later than at the start.
 func (g *guide) find(ctx context.Context) error {
-	if g.marked != nil {
+	now := g.kit.Clock.Now()
+	if !g.looked.IsZero() && now.Sub(g.looked) < period {
 		return nil
 	}
 	var nodes corev1.NodeList
 	if err := g.kit.Client.List(ctx, &nodes); err != nil {
 		return fmt.Errorf("list nodes: %w", err)
 	}
-	g.marked = map[string]bool{}
+	g.looked = now
 	for i := range nodes.Items {
 		if !ingest.Receives(&nodes.Items[i]) {
 			g.marked[nodes.Items[i].Name] = true

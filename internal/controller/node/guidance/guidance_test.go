@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -86,12 +87,12 @@ func TestMarks(t *testing.T) {
 		wants []map[string]bool
 		want  string
 	}{
-		{"nothing moves", []map[string]bool{{}}, "[] 0s"},
+		{"nothing moves", []map[string]bool{{}}, "[] 1m0s"},
 		{"pods move, and a opens once all have the mark", []map[string]bool{set("a", "b", "c"), set("b", "c")}, "[node-b node-c] 50ms"},
 		{"a stays open", []map[string]bool{set("b", "c")}, "[node-b node-c] 50ms"},
 		{"b opens once a has the mark", []map[string]bool{set("a", "b", "c"), set("a", "c")}, "[node-a node-c] 50ms"},
 		{"all is over", []map[string]bool{{}}, "[] 50ms"},
-		{"and stays so", []map[string]bool{{}}, "[] 0s"},
+		{"and stays so", []map[string]bool{{}}, "[] 1m0s"},
 	} {
 		if got := w.step(c.wants...); got != c.want {
 			t.Errorf("%s: %s, want %s", c.when, got, c.want)
@@ -110,6 +111,16 @@ func TestMarksAreRemoved(t *testing.T) {
 		"of an earlier process": func(w *fixture) {
 			w.step(set("a", "b"))
 			w.c = guidance.New(w.Kit, w, 1)
+		},
+		"that the cache did not show at the start": func(w *fixture) {
+			w.step(set("a", "b"))
+			w.c = guidance.New(w.Kit, w, 1)
+			w.Lag("NodeList")
+			if got := w.step(set()); got != "[node-a node-b] 1m0s" {
+				w.t.Errorf("without nodes: %s", got)
+			}
+			w.Release()
+			w.Clock.Step(time.Minute)
 		},
 		"although a node is gone": func(w *fixture) {
 			w.step(set("a", "b"))
