@@ -43,10 +43,11 @@ func TestGroupsShrink(t *testing.T) {
 	if ended, written := s.calls("TerminateInstanceInAutoScalingGroup", instances), s.changes()-written; ended != 3 || written != 0 {
 		t.Errorf("%d instances were ended and the size written %d times, want 3 and 0", ended, written)
 	}
-	var nodes v1.NodeList
-	if err := s.Lab.Client.List(t.Context(), &nodes, client.MatchingLabels{groupLabel: s.named("web")}); err != nil || len(nodes.Items) != 1 {
-		t.Errorf("%d nodes, want 1: %v", len(nodes.Items), err)
-	}
+	s.Eventually("the nodes of ended instances are gone", func(ctx context.Context) (bool, string) {
+		var nodes v1.NodeList
+		err := s.Lab.Client.List(ctx, &nodes, client.MatchingLabels{groupLabel: s.named("web")})
+		return err == nil && len(nodes.Items) == 1, fmt.Sprintf("%d nodes, want 1: %v", len(nodes.Items), err)
+	})
 }
 
 // A node is drained as those of pools are: its pods go as their budget lets them, and the controller may be killed meanwhile.
