@@ -79,11 +79,13 @@ func (s *server) BestOptions(ctx context.Context, r expander.Request) ([]string,
 // error says why.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	objects := []client.Object{
-		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}},
-		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1"}},
-		&tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "b-object"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "b"}, Status: tenonv1alpha1.NodeGroupStatus{
-			Template: &tenonv1alpha1.NodeGroupTemplate{Allocatable: corev1.ResourceList{"cpu": resource.MustParse("2")}}}},
+	objects := func() []client.Object {
+		return []client.Object{
+			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}},
+			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1"}},
+			&tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "b-object"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "b"}, Status: tenonv1alpha1.NodeGroupStatus{
+				Template: &tenonv1alpha1.NodeGroupTemplate{Allocatable: corev1.ResourceList{"cpu": resource.MustParse("2")}}}},
+		}
 	}
 	question := []string{"a 1 web-0 web-1, b 1 web-0 web-1 on 2"}
 	for name, tc := range map[string]struct {
@@ -97,7 +99,7 @@ func TestAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			given, h := choosing(), harness.New(t, memory.Options{}, objects...)
+			given, h := choosing(), harness.New(t, memory.Options{}, objects()...)
 			asker := expander.Asker{Server: &tc.server, Reader: h.API}
 			s, err := asker.Answer(t.Context(), given, decide.Budget{})
 			if (err != nil) != tc.fails {

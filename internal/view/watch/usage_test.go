@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,13 +25,16 @@ import (
 func TestUseFollowsTheMetricsOfNodes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		answer, failure := map[string]any{"cpu": "1500m", "memory": "2Gi"}, error(nil)
+		var mu sync.Mutex // the clock of synctest orders nothing for the race detector
+		cpu, failure := "1500m", error(nil)
 		c := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithInterceptorFuncs(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+			mu.Lock()
+			defer mu.Unlock()
 			metrics, is := list.(*unstructured.UnstructuredList)
 			if !is || metrics.GetKind() != "NodeMetricsList" || failure != nil {
 				return failure
 			}
-			metrics.Items = []unstructured.Unstructured{{Object: map[string]any{"metadata": map[string]any{"name": "a"}, "usage": answer}}}
+			metrics.Items = []unstructured.Unstructured{{Object: map[string]any{"metadata": map[string]any{"name": "a"}, "usage": map[string]any{"cpu": cpu, "memory": "2Gi"}}}}
 			return nil
 		}}).Build()
 		w := over(c, view.NewState(nil)).Measured()
@@ -42,13 +46,17 @@ func TestUseFollowsTheMetricsOfNodes(t *testing.T) {
 		if got := w.State.Fleet().Find("a").Used; !got.Equal(model.Resources{CPU: 1500, Memory: 2 << 30}) {
 			t.Errorf("node a uses %+v", got)
 		}
-		answer["cpu"] = "much"
+		mu.Lock()
+		cpu = "much"
+		mu.Unlock()
 		time.Sleep(measure)
 		synctest.Wait()
 		if got := w.Problems(); len(got) != 1 {
 			t.Errorf("problems: %q", got)
 		}
+		mu.Lock()
 		failure = &meta.NoKindMatchError{}
+		mu.Unlock()
 		time.Sleep(measure)
 		synctest.Wait()
 		if got := w.State.Fleet().Find("a").Used; !got.IsZero() || len(w.Problems()) != 0 {
