@@ -42,8 +42,10 @@ type round struct {
 }
 
 const (
-	// longestRound is how long a receiver is open at most, and how long it waits until all of its pods can be evicted.
-	longestRound = 2 * time.Second
+	// longestRound is how long a receiver is open at most, and longestGathering how long it stays closed after the first of its
+	// pods could be evicted, for the others: nodes begin to drain one after the other, and receivers whose pods are ready go first.
+	longestRound     = 2 * time.Second
+	longestGathering = 10 * time.Second
 	// longestGuidance is how long the pods of a disruption are guided at most.
 	longestGuidance = 30 * time.Second
 	// turnRetry is when a pod that waits for its round asks again, should it not be woken.
@@ -202,7 +204,7 @@ func (w *World) canOpen(r *round, now time.Time) bool {
 	if r.first.IsZero() {
 		return false
 	}
-	if now.Sub(r.first) >= longestRound {
+	if now.Sub(r.first) >= longestGathering {
 		return true
 	}
 	left, _ := w.leftOf(r)
