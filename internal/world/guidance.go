@@ -167,25 +167,20 @@ func (w *World) nextRound(now time.Time) *round {
 	return nil
 }
 
-// guidanceOver takes the rounds out that are over, and reports whether none is left.
+// guidanceOver takes the rounds out that are over, and reports whether none is left. Pods that could not be evicted in time get a
+// second round, after all others.
 func (w *World) guidanceOver(g *guidance, now time.Time) bool {
 	late := g.late(now)
 	var again []*round
 	g.rounds = slices.DeleteFunc(g.rounds, func(r *round) bool {
 		left, evicted := w.leftOf(r)
-		switch {
-		case late, len(left) == 0 && r.opened.IsZero():
-			r.over = true
-		case r.opened.IsZero():
-		case len(left) == 0 && r.bound >= evicted:
-			r.over = true
-		case now.Sub(r.opened) < longestRound:
-		case len(left) > 0 && !r.again:
+		isOpen := !r.opened.IsZero()
+		done := len(left) == 0 && (!isOpen || r.bound >= evicted)
+		timedOut := isOpen && now.Sub(r.opened) >= longestRound
+		if !late && timedOut && len(left) > 0 && !r.again {
 			again = append(again, &round{on: r.on, pods: left, asked: r.asked, of: g, workloads: r.workloads, first: r.first, again: true})
-			r.over = true
-		default:
-			r.over = true
 		}
+		r.over = late || done || timedOut
 		return r.over
 	})
 	for _, r := range again {
