@@ -162,7 +162,8 @@ func TestNext(t *testing.T) {
 		return claim
 	}
 	same := func(*karpenterv1.NodeClaim) {}
-	joined := []*corev1.Node{{}}
+	joined := []*corev1.Node{{Spec: corev1.NodeSpec{Taints: []corev1.Taint{karpenterv1.TaintUnregistered()}}}}
+	opened := []*corev1.Node{{}}
 	registered := []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{karpenterv1.LabelRegistered: "true"}}}}
 	for name, tc := range map[string]struct {
 		claim *karpenterv1.NodeClaim
@@ -175,11 +176,12 @@ func TestNext(t *testing.T) {
 			c.Spec.TerminationGracePeriod = &scalar.Duration{}
 			c.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: "then"}
 		}, "Registered"), joined, drain},
-		"registered, with its node":                       {make(same, "Registered"), joined, drain},
-		"registered, without":                             {make(same, "Registered"), nil, terminate},
-		"joined and never registered: nothing to drain":   {make(same), joined, terminate},
-		"a registered node of a claim that does not know": {make(same), registered, drain},
-		"no provider ID: was something bought after all?": {make(func(c *karpenterv1.NodeClaim) { c.Status.ProviderID = "" }), nil, search},
+		"registered, with its node":                            {make(same, "Registered"), joined, drain},
+		"registered, without":                                  {make(same, "Registered"), nil, terminate},
+		"joined and never registered: nothing to drain":        {make(same), joined, terminate},
+		"joined, and its taint was removed: pods may be on it": {make(same), opened, drain},
+		"a registered node of a claim that does not know":      {make(same), registered, drain},
+		"no provider ID: was something bought after all?":      {make(func(c *karpenterv1.NodeClaim) { c.Status.ProviderID = "" }), nil, search},
 	} {
 		if got := next(tc.claim, tc.nodes); got != tc.want {
 			t.Errorf("%s: %d, want %d", name, got, tc.want)

@@ -37,8 +37,8 @@ const (
 	terminate               // remove the instance, and then the finalizer
 )
 
-// next is the next ending of a deleted claim. A node that never registered has no pods to drain. A
-// registered node says so itself, because the claim may not know it yet.
+// next is the next ending of a deleted claim. A node that is registered or open may have pods, which are
+// drained first. Whether it is follows from the node, because the claim may not know it yet.
 func next(claim *karpenterv1.NodeClaim, nodes []*corev1.Node) ending {
 	_, limited := claim.Annotations[karpenterv1.AnnotationTerminationTimestamp]
 	switch {
@@ -54,7 +54,11 @@ func next(claim *karpenterv1.NodeClaim, nodes []*corev1.Node) ending {
 	return terminate
 }
 
-func open(node *corev1.Node) bool { return node.Labels[karpenterv1.LabelRegistered] == "true" }
+// open reports whether pods may have come to a node: it is registered, or lacks the taint that keeps pods
+// away until then. A user may have removed the taint, or the node never had it.
+func open(node *corev1.Node) bool {
+	return node.Labels[karpenterv1.LabelRegistered] == "true" || !tainted(node, karpenterv1.TaintUnregistered())
+}
 
 // finalize brings a deleted claim to its end, a step at a time.
 func (l *lifecycle) finalize(ctx context.Context, claim *karpenterv1.NodeClaim) (reconcile.Result, error) {
@@ -73,7 +77,7 @@ func (l *lifecycle) finalize(ctx context.Context, claim *karpenterv1.NodeClaim) 
 	case released:
 		return reconcile.Never, nil
 	case drain:
-		return reconcile.Never, l.deleteNodes(ctx, nodes) // which wake us when they are gone
+		return reconcile.Never, l.drainNodes(ctx, claim, nodes) // which wake us when they are gone
 	case search:
 		return l.search(ctx, claim)
 	default:
@@ -137,6 +141,19 @@ func (l *lifecycle) limit(ctx context.Context, claim *karpenterv1.NodeClaim) err
 	return nil
 }
 
+// drainNodes deletes nodes with the finalizer that drains them. A node that was never registered may lack
+// the finalizer.
+func (l *lifecycle) drainNodes(ctx context.Context, claim *karpenterv1.NodeClaim, nodes []*corev1.Node) error {
+	for _, node := range nodes {
+		if node.DeletionTimestamp == nil && node.Labels[karpenterv1.LabelRegistered] != "true" {
+			if err := l.saveNode(ctx, node, withClaim(node, claim)); err != nil {
+				return err
+			}
+		}
+	}
+	return l.deleteNodes(ctx, nodes)
+}
+
 func (l *lifecycle) deleteNodes(ctx context.Context, nodes []*corev1.Node) error {
 	var trouble []error
 	for _, node := range nodes {
@@ -180,11 +197,7 @@ func (l *lifecycle) adopt(ctx context.Context, claim *karpenterv1.NodeClaim, i c
 	if err := l.save(ctx, before, claim); err != nil {
 		return reconcile.Never, fmt.Errorf("write instance %s of claim %s: %w", i.ProviderID, claim.Name, err)
 	}
-	nodes, err := lookup.NodesOf(ctx, l.kit.Client, i.ProviderID)
-	if err != nil {
-		return reconcile.Never, err
-	}
-	return l.terminate(ctx, claim, nodes)
+	return l.finalize(ctx, claim)
 }
 
 // terminate removes the instance and, once it is gone, the finalizer.

@@ -550,6 +550,34 @@ func TestNodeOpenedUnseen(t *testing.T) {
 	}
 }
 
+// TestNodeOpenedByHand: a user removed the taint of a node before it was registered, so pods may have come to it. It is
+// drained before its instance goes, whether or not its claim knows the instance.
+func TestNodeOpenedByHand(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]bool{"the claim knows its instance": true, "the answer to its purchase was lost": false} {
+		s := newStory(t, memory.Options{})
+		s.Named("web-1", "web")
+		s.run()
+		s.join()
+		var node corev1.Node
+		s.Get("node-web-1", &node)
+		node.Spec.Taints = nil
+		s.Must(s.API.Update(context.Background(), &node))
+		if claim := s.Claim("web-1"); !known {
+			claim.Status.ProviderID = ""
+			s.Must(s.API.Status().Update(context.Background(), claim))
+		}
+		s.delete()
+		s.run()
+		left := s.Far.Instances()
+		if s.Get("node-web-1", &node); node.DeletionTimestamp == nil || len(left) != 1 || left[0].State == cloud.Terminating {
+			t.Errorf("%s: node deleted %v with finalizers %v, instances %v", name, node.DeletionTimestamp, node.Finalizers, left)
+		}
+		s.drained()
+		s.end()
+	}
+}
+
 // TestWaitingFor: nodes wake claims that wait for them, and no others.
 func TestWaitingFor(t *testing.T) {
 	t.Parallel()
