@@ -353,6 +353,16 @@ func decisions() map[string]example {
 				s.costing("a", 1)
 				s.late(func() { s.watch.Stir(); s.disrupts(plan.Empty, "due", []string{"a"}, nil) })
 			}},
+		"at rest, a disruption that is worth it once its pool's caution has fallen": {invariant.RestDecided,
+			func(s *fixture) {
+				s.costing("a", 1)
+				s.late(func() { s.disrupts(plan.Underutilized, "late", []string{"a"}, nil) })
+			},
+			func(s *fixture) {
+				s.costing("a", 1)
+				s.disappointed(356)
+				s.late(func() { s.disrupts(plan.Underutilized, "due", []string{"a"}, nil) })
+			}},
 		"at rest, a pod of which nothing is said": {invariant.RestReason,
 			func(s *fixture) { s.pod("p", ""); s.rest() },
 			func(s *fixture) {

@@ -10,9 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/cloud/memory"
 	"tenon/sim/cluster"
 	"tenon/sim/store"
 )
@@ -143,10 +145,12 @@ func (w *Watch) Ending(id string) {
 	}
 }
 
-// vanished checks a node that is gone.
+// vanished checks a node that is gone. A node that a user opened and deleted before it was taken in has nothing that
+// could have held it.
 func (w *Watch) vanished(node *corev1.Node) {
 	pod := w.loses(node)
-	if pod == nil {
+	takenIn := node.Labels[karpenterv1.LabelRegistered] == "true" || controllerutil.ContainsFinalizer(node, karpenterv1.FinalizerTermination)
+	if pod == nil || !takenIn {
 		return
 	}
 	for _, i := range w.Cloud.Instances() {
@@ -178,10 +182,12 @@ func stays(pod *corev1.Pod) bool {
 	}) || slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" })
 }
 
-// forgotten records that a claim is gone.
+// forgotten records that a claim is gone. A claim that never learned of its machine finds it by the cluster's tag; garbage
+// collection looks for a machine that has lost this tag.
 func (w *Watch) forgotten(claim *karpenterv1.NodeClaim) {
 	for _, i := range w.Cloud.Instances() {
-		if i.ClaimName == claim.Name && i.State != cloud.Terminating {
+		hidden := claim.Status.ProviderID == "" && slices.Contains(w.Cloud.Lacks(i.ProviderID), memory.TagCluster)
+		if i.ClaimName == claim.Name && i.State != cloud.Terminating && !hidden {
 			w.report(ClaimRemembers, "claim %s is gone, and %s is %s", claim.Name, i.ProviderID, i.State)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"tenon/cloud/memory"
 	"tenon/core/model"
 	"tenon/core/requirement"
+	"tenon/internal/savings"
 	"tenon/sim/invariant"
 	"tenon/sim/store"
 )
@@ -244,6 +245,15 @@ func (s *fixture) limit(cpu string) {
 	s.must(s.store.Update(context.Background(), &pool))
 }
 
+// disappointed records that moves of the pool fell short of their expected savings, by thousandths.
+func (s *fixture) disappointed(short int) {
+	s.t.Helper()
+	var pool karpenterv1.NodePool
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: "default"}, &pool))
+	pool.Annotations = map[string]string{savings.Annotation: savings.Account{Short: short, At: s.clock.Now()}.String()}
+	s.must(s.store.Update(context.Background(), &pool))
+}
+
 // deadline gives a claim a time by which its pods must be gone.
 func (s *fixture) deadline(c *karpenterv1.NodeClaim, in time.Duration) {
 	s.t.Helper()
@@ -305,6 +315,9 @@ func examples() map[string]example {
 		"more than the limit, beside a node that goes without its claim": {invariant.Limits,
 			func(s *fixture) { s.claimTakenAway(func(client.Object) {}) },
 			func(s *fixture) { s.claimTakenAway(s.delete) }},
+		"more than the limit, beside a machine whose claim and node are gone": {invariant.Limits,
+			func(s *fixture) { s.claimTakenAway(func(client.Object) {}) },
+			func(s *fixture) { s.claimTakenAway(func(n client.Object) { s.delete(n); s.release(n) }) }},
 		"two machines for one pod": {invariant.BoughtForPods,
 			func(s *fixture) {
 				s.pod("p", "")
@@ -433,12 +446,24 @@ func examples() map[string]example {
 				s.delete(n)
 				s.release(n)
 			}},
+		"the end of a node with a pod, which was never taken in": {invariant.NodeStays,
+			func(s *fixture) { _, n := s.serve("a"); s.pod("p", n.Name); s.delete(n); s.release(n) },
+			func(s *fixture) { _, n := s.serve("a"); s.pod("p", n.Name); s.release(n); s.delete(n) }},
 		"the end of a claim before its machine's": {invariant.ClaimRemembers,
 			func(s *fixture) { c, _ := s.serve("a"); s.delete(c); s.release(c) },
 			func(s *fixture) {
 				c, n := s.serve("a")
 				s.delete(c)
 				s.must(s.cloud.Connect().Delete(context.Background(), n.Spec.ProviderID))
+				s.release(c)
+			}},
+		"the end of a claim that cannot find its machine": {invariant.ClaimRemembers,
+			func(s *fixture) { c := s.claim("a"); s.buy("a", string(c.UID)); s.delete(c); s.release(c) },
+			func(s *fixture) {
+				c := s.claim("a")
+				s.buy("a", string(c.UID))
+				s.untag(memory.TagCluster)
+				s.delete(c)
 				s.release(c)
 			}},
 		"a machine without a claim": {invariant.NoStrayInstance,

@@ -86,13 +86,13 @@ func (w *Watch) checkLimits(name string) {
 	}
 }
 
-// leaving reports whether an instance's claim or node is being deleted: limits no longer count it, so that
-// its replacement can be bought.
+// leaving reports whether an instance's claim or node is being deleted, or both are gone: limits no longer
+// count it, so that its replacement can be bought. Garbage collection removes an instance without a claim.
 func (w *Watch) leaving(i cloud.Instance) bool {
 	claim := w.claimOf(i)
-	if claim == nil { // a user has pulled its finalizer: the node may go nevertheless
-		return slices.ContainsFunc(store.All[*corev1.Node](w.Store), func(n *corev1.Node) bool {
-			return n.Spec.ProviderID == i.ProviderID && n.DeletionTimestamp != nil
+	if claim == nil { // a user has pulled its finalizer: the node may be in use nevertheless
+		return !slices.ContainsFunc(store.All[*corev1.Node](w.Store), func(n *corev1.Node) bool {
+			return n.Spec.ProviderID == i.ProviderID && n.DeletionTimestamp == nil
 		})
 	}
 	node := w.nodeOf(claim.Status.NodeName)

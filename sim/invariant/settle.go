@@ -18,6 +18,7 @@ import (
 	"tenon/core/plan"
 	"tenon/internal/command"
 	"tenon/internal/ingest"
+	"tenon/internal/savings"
 	"tenon/sim/store"
 )
 
@@ -183,7 +184,7 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 
 // noteCommand handles a claim on which a disruption has been recorded.
 func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
-	if w.settled() {
+	if w.settled() && !w.bolder(claim) {
 		w.late.Begun++
 	}
 	r := commandOf(claim)
@@ -194,6 +195,17 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 		w.report(NotUndone, "claim %s was bought by command %s at %s, and goes by command %s, %s",
 			claim.Name, m.by.ID, m.at.UTC().Format(time.TimeOnly), r.ID, r.Reason)
 	}
+}
+
+// bolder reports whether the caution of a claim's pool has fallen since the last change: a move may be worth
+// it that was not before.
+func (w *Watch) bolder(claim *karpenterv1.NodeClaim) bool {
+	pool := w.pool(poolOf(claim))
+	if pool == nil {
+		return false
+	}
+	account := savings.Of(pool)
+	return account.Caution(w.Now()) < account.Caution(w.stirred)
 }
 
 // again is the minimum that a command must save an hour for each pod that was moved recently. A command
