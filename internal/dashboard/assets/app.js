@@ -84,14 +84,78 @@ function connect() {
 const figures = list => el("div.figures", null, list.filter(Boolean).map(([value, name, note, kind]) => el("div.figure", null, el("span", null, name), el(kind ? "b." + kind : "b", null, value), el("small", null, note || "\u00a0"))));
 const notices = (list, to) => list.map(n => el("p.notice", null, el("b", null, to ? el("a", { href: to }, n.name) : n.name, ": " + n.reason), el("br"), n.message));
 
+// On narrow screens a row is a card, and each cell is preceded by the name of its column. That takes the meaning of
+// a table from the elements, so the roles are written out.
+const headOf = columns => el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, columns.map(c => el(c.n ? "th.n" : "th", { role: "columnheader", scope: "col", style: c.width ? { width: c.width + "px" } : {}, "aria-sort": c.key && sorting.key === c.key ? (sorting.down ? "descending" : "ascending") : null },
+  c.key ? el("button", { id: "by-" + c.key, type: "button", onclick: () => { sorting = { key: c.key, down: sorting.key === c.key && !sorting.down }; draw(); } }, c.name + (sorting.key === c.key ? (sorting.down ? " ↓" : " ↑") : "")) : c.name))));
+const rowOf = (columns, r) => el("tr", { role: "row" }, columns.map(c => el(c.n ? "td.n" : c.why ? "td.why" : c.long ? "td.nb.long" : c.mid ? "td.mid" : c.nb ? "td.nb" : "td", { role: "cell", "data-name": c.name }, c.cell(r))));
 function table(label, columns, rows, empty) {
   if (!rows.length) return el("div.card.empty", null, empty);
-  // On narrow screens a row is a card, and each cell is preceded by the name of its column. That takes the meaning of
-  // a table from the elements, so the roles are written out.
-  return el("div.scroll", { tabindex: 0, role: "region", "aria-label": label }, el("table.cards", { role: "table", "aria-label": label },
-    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, columns.map(c => el(c.n ? "th.n" : "th", { role: "columnheader", scope: "col", "aria-sort": c.key && sorting.key === c.key ? (sorting.down ? "descending" : "ascending") : null },
-      c.key ? el("button", { type: "button", onclick: () => { sorting = { key: c.key, down: sorting.key === c.key && !sorting.down }; draw(); } }, c.name + (sorting.key === c.key ? (sorting.down ? " ↓" : " ↑") : "")) : c.name)))),
-    el("tbody", { role: "rowgroup" }, rows.map(r => el("tr", { role: "row" }, columns.map(c => el(c.n ? "td.n" : c.why ? "td.why" : c.long ? "td.nb.long" : c.mid ? "td.mid" : c.nb ? "td.nb" : "td", { role: "cell", "data-name": c.name }, c.cell(r))))))));
+  return el("div.scroll", { tabindex: 0, role: "region", "aria-label": label }, el("table.cards", { role: "table", "aria-label": label }, headOf(columns), el("tbody", { role: "rowgroup" }, rows.map(r => rowOf(columns, r)))));
+}
+// A long table draws only the rows near the screen. Its rows are divided into parts, each a tbody; a part that is far away
+// holds one empty row, as high as the part was or is expected to be. The element of a row is used again until its object or
+// the text of live changes. The tables of the open page are kept, so that draw can leave them in their place.
+const partRows = 20, expectedHeight = () => innerWidth > 640 ? 54 : 250;
+const longTables = new Map();
+function longTable(label, columns, rows, empty, live = () => "") {
+  if (!rows.length) return table(label, columns, rows, empty);
+  const key = label + (shows() === "nodes" ? "" : location.hash);
+  let t = longTables.get(key);
+  if (!t) {
+    const element = el("table.cards.even", { role: "table", "aria-label": label });
+    t = { element, parts: [], root: el("div.scroll", { tabindex: 0, role: "region", "aria-label": label }, element) };
+    t.watch = new IntersectionObserver(seen => { for (const s of seen) approach(t, t.parts.find(part => part.body === s.target), s.isIntersecting); }, { rootMargin: "400px 0px" });
+    longTables.set(key, t);
+  }
+  Object.assign(t, { columns, rows, live, drawn: true });
+  t.element.style.minWidth = columns.reduce((sum, c) => sum + (c.width || 200), 0) + "px";
+  t.element.setAttribute("aria-rowcount", rows.length + 1);
+  const head = headOf(columns), had = t.element.tHead;
+  if (!had) t.element.prepend(head); else if (had.outerHTML !== head.outerHTML) had.replaceWith(head);
+  while (t.parts.length * partRows < rows.length) {
+    const part = { first: t.parts.length * partRows, body: el("tbody"), elements: new Map(), near: t.parts.length < 2, height: 0 };
+    t.parts.push(part); t.element.append(part.body); t.watch.observe(part.body);
+  }
+  for (const part of t.parts.splice(Math.ceil(rows.length / partRows))) { t.watch.unobserve(part.body); part.body.remove(); }
+  for (const part of t.parts) fill(t, part);
+  return t.root;
+}
+// forgetTables drops the long tables that the page no longer has.
+function forgetTables() {
+  for (const [key, t] of longTables) if (t.drawn) t.drawn = false; else { t.watch.disconnect(); longTables.delete(key); }
+}
+// approach notes that a part came near the screen or went away from it. A part with the focus stays drawn.
+function approach(t, part, near) {
+  if (!part || part.near === near || (!near && part.body.contains(document.activeElement))) return;
+  if (!near) part.height = part.body.offsetHeight;
+  part.near = near;
+  fill(t, part);
+}
+function fill(t, part) {
+  const rows = t.rows.slice(part.first, part.first + partRows), last = part.elements;
+  part.elements = new Map();
+  part.body.setAttribute("role", part.near ? "rowgroup" : "presentation");
+  if (!part.near) {
+    const height = (part.height && rows.length === partRows ? part.height : rows.length * expectedHeight()) + "px";
+    if (!last.size && part.body.firstChild && part.body.firstChild.style.height === height) return;
+    part.body.replaceChildren(el("tr.room", { role: "presentation", style: { height } }));
+    return;
+  }
+  rows.forEach((r, i) => {
+    const key = (r.namespace || "") + "/" + r.name, live = t.live(r), had = last.get(key);
+    const element = had && had.r === r && had.live === live ? had.element : rowOf(t.columns, r);
+    element.setAttribute("aria-rowindex", part.first + i + 2);
+    part.elements.set(key, { r, live, element });
+  });
+  place(part.body, [...part.elements.values()].map(e => e.element));
+}
+// place gives an element these children. Those that it has already are not moved, as far as their order allows.
+function place(parent, children) {
+  const wanted = new Set(children);
+  for (const c of [...parent.childNodes]) if (!wanted.has(c)) c.remove();
+  let next = parent.firstChild;
+  for (const c of children) if (c === next) next = next.nextSibling; else parent.insertBefore(c, next);
 }
 
 function fleetPage() {
@@ -144,10 +208,10 @@ function zonesOf() {
 function zonePage(name) {
   const z = zonesOf().find(x => x.name === name), head = el("h1", null, el("span.soft", null, "Zone "), name);
   if (!z) return [head, el("div.card.empty", null, "There is no node in this zone now.")];
-  const nodes = sorted(z.nodes), shown = nodes.slice(0, 100), ready = nodes.filter(n => n.phase === "Ready").length;
+  const nodes = sorted(z.nodes), ready = nodes.filter(n => n.phase === "Ready").length;
   return [head, figures([[hourly(z.price), "Price now", month(z.price)], [hourly(z.idle), "Idle", z.price ? percent(z.idle / z.price) + " of the price" : ""], [nodes.length, "Nodes", ready + " ready"], [z.pods, "Pods", ""],
     [percent(share(z.cpu)), "CPU requested", cores(z.cpu[0]) + " of " + cores(z.cpu[1])], [percent(share(z.memory)), "Memory requested", bytes(z.memory[0]) + " of " + bytes(z.memory[1])], [percent(z.price ? z.spot / z.price : 0), "Spot", "of the price"]]),
-    ...mapOf(state.pools, name), el("h2", null, plural(nodes.length, "node")), nodes.length > shown.length ? el("p.soft", null, "The first 100 are shown. ", el("a", { href: "#/nodes/" + encodeURIComponent(name) }, "All of them")) : null, nodesTable(shown, "")];
+    ...mapOf(state.pools, name), el("h2", null, plural(nodes.length, "node")), nodesTable(nodes, "")];
 }
 
 // tones are the colours of nodes by what they have in common or by an amount, with the key; null for the colours of state and use.
@@ -293,34 +357,40 @@ function drawMap(g, width, height, pools, zone) {
 function pendingPage() {
   return [el("h1", null, state.pending.length ? plural(state.pending.length, "pod") + " without a node" : "Pending"), pendingTable(state.pending)];
 }
-const pendingTable = list => table("Pods without a node", [
-    { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "Waits", n: 1, cell: p => age(p.created) },
-    { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
+const pendingTable = list => longTable("Pods without a node", [
+    { name: "Pod", width: 280, cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : ""))] }, { name: "Waits", n: 1, width: 80, cell: p => age(p.created) },
+    { name: "CPU", n: 1, width: 70, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, width: 90, cell: p => bytes(p.memory) },
     { name: "Why", why: 1, cell: p => [p.why, el("br"), el("span.soft", null, "says the " + p.teller.replace(/^the /, ""))] },
-], list, "Every pod has a node.");
+], list, "Every pod has a node.", p => age(p.created));
 
 const order = { name: n => n.name, cpu: n => share(n.cpu), memory: n => share(n.memory), pods: n => n.pods.length, price: n => n.price, age: n => -n.created, type: n => n.type, state: word, pool: n => n.pool };
+// What a filter looks for in a node, and its name as it is sorted, are made once for each state of the node.
+const texts = new WeakMap();
+const textsOf = n => {
+  if (!texts.has(n)) texts.set(n, { found: [n.name, n.pool, n.type, n.zone, n.capacity, word(n), n.verdict, n.message].join(" ").toLowerCase(), name: padded(n.name) });
+  return texts.get(n);
+};
 function nodesPage() {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = sorted([...state.nodes.values()].filter(n => words.every(w => [n.name, n.pool, n.type, n.zone, n.capacity, word(n), n.verdict, n.message].join(" ").toLowerCase().includes(w))));
+  const rows = sorted([...state.nodes.values()].filter(n => words.every(w => textsOf(n).found.includes(w))));
   const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; history.replaceState(null, "", filter ? "#/nodes/" + encodeURIComponent(filter) : "#/nodes"); draw(); } });
-  const shown = rows.slice(0, 100);
-  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), rows.length > shown.length ? "The first 100 are shown; filter for others." : null, el("span", null, "All nodes as ", fileLink("/api/nodes.csv", "CSV"), ", ", fileLink("/api/fleet", "JSON", "fleet.json"))),
-    nodesTable(shown, filter ? "No node matches the filter." : "There are no nodes.")];
+  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), el("span", null, "All nodes as ", fileLink("/api/nodes.csv", "CSV"), ", ", fileLink("/api/fleet", "JSON", "fleet.json"))),
+    nodesTable(rows, filter ? "No node matches the filter." : "There are no nodes.")];
 }
 const fileLink = (href, text, name) => el("a.file", { href, download: name || true }, text);
-const nodesTable = (list, empty) => table("Nodes", [
-  { name: "Node", key: "name", nb: 1, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, cell: n => n.pool ? poolLink(n.kind, n.pool) : "–" }, { name: "CPU", key: "cpu", nb: 1, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, cell: n => meter(n.memory) },
-  { name: "Pods", key: "pods", n: 1, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
-  { name: unit() + "/h", key: "price", n: 1, cell: n => n.source ? number(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, cell: n => age(n.created) },
-  { name: "State", key: "state", nb: 1, cell: n => el("span." + ({ ready: "good", blocked: "good", ill: "bad" }[stateOf(n)] || "warn"), null, word(n)) },
+const nodesTable = (list, empty) => longTable("Nodes", [
+  { name: "Node", key: "name", nb: 1, width: 142, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, width: 110, cell: n => n.pool ? poolLink(n.kind, n.pool) : "–" }, { name: "CPU", key: "cpu", nb: 1, width: 136, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, width: 136, cell: n => meter(n.memory) },
+  { name: "Pods", key: "pods", n: 1, width: 52, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, width: 166, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
+  { name: unit() + "/h", key: "price", n: 1, width: 82, cell: n => n.source ? number(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, width: 66, cell: n => age(n.created) },
+  { name: "State", key: "state", nb: 1, width: 116, cell: n => el("span." + ({ ready: "good", blocked: "good", ill: "bad" }[stateOf(n)] || "warn"), null, word(n)) },
   { name: "Disruption", why: 1, cell: n => n.verdict ? [el("b", null, n.verdict), n.message ? ": " + (n.message.length > 140 ? n.message.slice(0, 140) + "…" : n.message) : ""] : "–" },
-], list, empty);
+], list, empty, n => age(n.created));
 // Numbers in names count as numbers: they are compared with zeros before them. A collator does the same ten times slower.
 const padded = text => text.toLowerCase().replace(/\d+/g, digits => digits.padStart(12, "0"));
 const sorted = list => {
-  const by = order[sorting.key] || order.name, key = v => typeof v === "number" ? v : padded(v), compare = (x, y) => x < y ? -1 : x > y ? 1 : 0;
-  return list.map(n => [key(by(n)), padded(n.name), n]).sort((a, b) => (sorting.down ? -1 : 1) * compare(a[0], b[0]) || compare(a[1], b[1])).map(([, , n]) => n);
+  const by = order[sorting.key] || order.name, named = by === order.name, compare = (x, y) => x < y ? -1 : x > y ? 1 : 0, seen = new Map();
+  const key = v => { if (typeof v === "number") return v; if (!seen.has(v)) seen.set(v, padded(v)); return seen.get(v); };
+  return list.map(n => [named ? textsOf(n).name : key(by(n)), textsOf(n).name, n]).sort((a, b) => (sorting.down ? -1 : 1) * compare(a[0], b[0]) || compare(a[1], b[1])).map(([, , n]) => n);
 };
 
 function nodePage(name) {
@@ -430,7 +500,7 @@ function verdictsPart(nodes) {
 function poolPage(page, name) {
   const p = poolOf(page, name);
   if (!p) return [el("h1", null, name), el("div.card.empty", null, "There is no such pool now."), ...pastOf(name)];
-  const t = p.total, d = detailsOf(p.kind === "NodePool" ? "NodePool" : "NodeGroup", p.object), nodes = sorted([...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind)), shown = nodes.slice(0, 50);
+  const t = p.total, d = detailsOf(p.kind === "NodePool" ? "NodePool" : "NodeGroup", p.object), nodes = sorted([...state.nodes.values()].filter(n => n.pool === p.name && n.kind === p.kind));
   const waiting = state.pending.filter(x => x.why.includes("pool " + name + ":")), [kind, klass] = p.class.split("/");
   return [el("h1", null, el("span.soft", null, p.kind + " "), p.name), ...(d ? troubles(d) : notices(p.notices)), d && d.leaves ? el("p.notice", null, "It is being deleted since " + since(d.leaves) + ".") : null, figures([
     [hourly(t.price), "Price now", month(t.price) + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
@@ -442,7 +512,7 @@ function poolPage(page, name) {
     ...(p.total.nodes ? mapOf([p]) : []),
     ...limitsPart(p), ...budgetsPart(d), ...verdictsPart(nodes),
     ...(waiting.length ? [el("h2", null, "Pods that wait and could not use it"), pendingTable(waiting)] : []),
-    el("h2", null, plural(nodes.length, "node")), nodes.length > shown.length ? el("p.soft", null, "The first 50 are shown. ", el("a", { href: "#/nodes/" + encodeURIComponent(p.name) }, "All of them")) : null, nodesTable(shown, "It has no node."),
+    el("h2", null, plural(nodes.length, "node")), nodesTable(nodes, "It has no node."),
     ...conditionsTable(d), ...sectionCards(d), ...pastOf(name), ...eventsOf(x => x.name === p.object && ["NodePool", "NodeGroup"].includes(x.kind))];
 }
 function classPage(kind, name) {
@@ -699,7 +769,8 @@ function draw() {
   if (page === "whatif" && whatIf.page && main.contains(whatIf.page[0])) { fillIn(); return; }
   const focused = document.activeElement && document.activeElement.id, caret = focused && document.activeElement.type === "search" ? document.activeElement.selectionStart : 0;
   const kept = [...main.querySelectorAll(".scroll")].map(s => s.scrollLeft);
-  main.replaceChildren(...(pages[page] || fleetPage)().filter(Boolean));
+  place(main, (pages[page] || fleetPage)().filter(Boolean));
+  forgetTables();
   main.querySelectorAll(".scroll").forEach((s, i) => { s.scrollLeft = kept[i] || 0; });
   if (page === "whatif") fillIn();
   const again = focused && focused !== "main" && main.querySelector("#" + CSS.escape(focused));
