@@ -12,6 +12,7 @@ import (
 	"tenon/core/plan"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
+	"tenon/core/topology"
 )
 
 // options are what a claim leaves open.
@@ -44,7 +45,7 @@ func (w *Writer) options(n pack.Node) options {
 	}
 	w.keepBearable(machines, m)
 	w.keepKind(slots, n.Slot)
-	w.keepKnown(slots, n)
+	w.keepKnown(machines, slots, n)
 	w.keepPorts(machines, n)
 	machines.Put(n.Machine)
 	slots.Put(n.Slot)
@@ -140,22 +141,41 @@ func (w *Writer) keepKind(slots bitset.Set, planned int) {
 	slots.Keep(keep)
 }
 
-// keepKnown leaves out slots in which the node would open a domain that some spread does not count yet.
-func (w *Writer) keepKnown(slots bitset.Set, n pack.Node) {
-	sp := w.d.Space
+// keepKnown leaves out machines and slots with which the node would open a domain that some spread does not
+// count yet.
+func (w *Writer) keepKnown(machines, slots bitset.Set, n pack.Node) {
 	for i := range w.a.Outlooks {
 		o := &w.a.Outlooks[i]
-		if !sp.SlotLabel(o.Key) || !o.Sees(n.Machine) {
-			continue
+		if w.d.Space.SlotLabel(o.Key) {
+			w.keepSlotsKnown(slots, n, o)
+		} else {
+			w.keepMachinesKnown(machines, n, o)
 		}
-		keep := bitset.New(len(sp.Slots))
-		for slot := range slots.All {
-			if domain, ok := sp.Slots[slot].Label(o.Key); !ok || o.Knows(domain) {
-				keep.Put(slot)
-			}
-		}
-		slots.Keep(keep)
 	}
+}
+
+func (w *Writer) keepSlotsKnown(slots bitset.Set, n pack.Node, o *topology.Outlook) {
+	if !o.Sees(n.Machine) {
+		return
+	}
+	keep := bitset.New(len(w.d.Space.Slots))
+	for slot := range slots.All {
+		if domain, ok := w.d.Space.Slots[slot].Label(o.Key); !ok || o.Knows(domain) {
+			keep.Put(slot)
+		}
+	}
+	slots.Keep(keep)
+}
+
+func (w *Writer) keepMachinesKnown(machines bitset.Set, n pack.Node, o *topology.Outlook) {
+	keep := bitset.New(len(w.d.Space.Machines))
+	for m := range machines.All {
+		n.Machine = m
+		if domain, ok := w.d.Domain(n, o.Key); !ok || o.Knows(domain) || !o.Sees(m) {
+			keep.Put(m)
+		}
+	}
+	machines.Keep(keep)
 }
 
 // choose takes the cheapest offers, up to the most types that a claim names. The

@@ -16,15 +16,15 @@ func (a *Draft) appear() {
 			if !o.Sees(n.Machine) {
 				continue
 			}
-			if domain, ok := a.d.domain(n, o.Key); ok && !o.Knows(domain) {
+			if domain, ok := a.d.Domain(n, o.Key); ok && !o.Knows(domain) {
 				a.assigner.Appear(o.Group, domain)
 			}
 		}
 	}
 }
 
-// domain is the value of a label that a planned node will have.
-func (d *Search) domain(n pack.Node, key string) (string, bool) {
+// Domain is the value of a label that a planned node will have.
+func (d *Search) Domain(n pack.Node, key string) (string, bool) {
 	if d.Space.SlotLabel(key) {
 		return d.Space.Slots[n.Slot].Label(key)
 	}
