@@ -18,22 +18,32 @@ import (
 	"tenon/internal/removal"
 )
 
-// mostAtOnce is how many objects of one command are written at the same time.
+// mostAtOnce is how many commands, or objects of one command, are read or written at the same time.
 const mostAtOnce = 20
+
+// SideBySide does a piece of work on every index from 0 to n, several at the same time, also after failures.
+func (e *Executor) SideBySide(n int, work func(i int) error) error {
+	wrong := make([]error, n)
+	parallel.Run(min(e.parallel, mostAtOnce), n, func(i int) { wrong[i] = work(i) })
+	return errors.Join(wrong...)
+}
 
 // Perform performs the effects of a step of a command, group by group. If an effect fails, the others of
 // its group are still performed, and later groups are not begun. It returns the claims that it has
 // deleted.
 func (e *Executor) Perform(ctx context.Context, s *command.State, groups [][]command.Effect) (deleted []command.Leaver, err error) {
 	for _, group := range groups {
-		done, wrong := make([]bool, len(group)), make([]error, len(group))
-		parallel.Run(min(e.parallel, mostAtOnce), len(group), func(i int) { done[i], wrong[i] = e.perform(ctx, s, group[i]) })
+		done := make([]bool, len(group))
+		err := e.SideBySide(len(group), func(i int) (err error) {
+			done[i], err = e.perform(ctx, s, group[i])
+			return err
+		})
 		for i := range group {
 			if done[i] && group[i].Do == command.Delete {
 				deleted = append(deleted, group[i].Leaver)
 			}
 		}
-		if err := errors.Join(wrong...); err != nil {
+		if err != nil {
 			return deleted, err
 		}
 	}

@@ -31,7 +31,7 @@ type start struct {
 	evict  []types.UID        // in this order
 }
 
-// beginAll begins the disruptions that need not wait and still hold. If one fails, the others still begin.
+// beginAll begins the disruptions that need not wait and still hold, side by side. If one fails, the others still begin.
 // The number is that of the decision.
 func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen []plan.Disruption, number int64) error {
 	var now *disrupt.Current // read only if something has changed meanwhile
@@ -39,6 +39,7 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen
 		now = disrupt.NewCurrent(d.look(ctx, d.o.World, d.kit.Clock.Now()).Snapshot)
 	}
 	var wrong []error
+	var starts []*start
 	for i := range chosen {
 		each := &chosen[i]
 		if !each.Now() {
@@ -61,10 +62,10 @@ func (d *disruption) beginAll(ctx context.Context, picture world.Picture, chosen
 			d.recordDropped(each, number, cause.Text())
 			continue
 		}
-		if err := d.begin(ctx, s, number); err != nil {
-			wrong = append(wrong, err)
-		}
+		d.underway.Begin(world.Underway{Record: s.state.Record, Places: s.places, Pods: s.pods, Evict: s.evict, Guide: s.plan.Guide})
+		starts = append(starts, s)
 	}
+	wrong = append(wrong, d.o.Executor.SideBySide(len(starts), func(i int) error { return d.begin(ctx, starts[i], number) }))
 	return errors.Join(wrong...)
 }
 
@@ -169,16 +170,15 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun ti
 	return command.Replacement{Claim: claim, Pool: pool, Capacity: c.Capacity}, reason.None
 }
 
-// begin writes the command on the claims and the nodes, and then creates its replacements. When a
+// begin writes a command that is under way on the claims and the nodes, and then creates its replacements. When a
 // write fails, it undoes everything, or the process that finds the marks on the objects does so
 // later.
 func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 	r := &s.state.Record
-	d.underway.Begin(world.Underway{Record: *r, Places: s.places, Pods: s.pods, Evict: s.evict, Guide: s.plan.Guide})
 	defer d.underway.Begun(r.ID)
 	d.tellBegin(ctx, s)
 	d.recordOutcome(r, journal.Outcome{Decision: number, Result: journal.Begun})
-	if err := d.o.Rollouts.Begun(ctx, *r); err != nil {
+	if err := d.noteBegun(ctx, r); err != nil {
 		d.underway.Abandon(r.ID)
 		d.recordOutcome(r, journal.Outcome{Result: journal.Failed, Why: err.Error()})
 		return err
@@ -188,6 +188,13 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 	}
 	d.countBegun(r)
 	return nil
+}
+
+// noteBegun notes on the pools that their roll-outs begin a command.
+func (d *disruption) noteBegun(ctx context.Context, r *command.Record) error {
+	d.onPools.Lock()
+	defer d.onPools.Unlock()
+	return d.o.Rollouts.Begun(ctx, *r)
 }
 
 // undo takes back a command that could not be begun. A later evaluation finds on the objects what could

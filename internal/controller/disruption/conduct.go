@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -22,7 +23,7 @@ import (
 // tick is how often commands under way are checked.
 const tick = time.Second
 
-// conduct takes every command one step further. If one fails, the others still go on.
+// conduct takes every command one step further, side by side. If one fails, the others still go on.
 func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	if !d.o.Synced() {
 		return reconcile.In(unsyncedRetry), nil
@@ -31,14 +32,13 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	if err != nil {
 		return reconcile.Never, err
 	}
-	var wrong []error
 	underway := slices.DeleteFunc(d.underway.List(), func(u world.Underway) bool { return u.Beginning })
-	for _, u := range underway {
-		if err := d.advance(ctx, u); err != nil && !reconcile.Overtaken(err) {
-			wrong = append(wrong, fmt.Errorf("command %s: %w", u.Record.ID, err))
+	wrong := []error{d.o.Executor.SideBySide(len(underway), func(i int) error {
+		if err := d.advance(ctx, underway[i]); err != nil && !reconcile.Overtaken(err) {
+			return fmt.Errorf("command %s: %w", underway[i].Record.ID, err)
 		}
-	}
-	wrong = append(wrong, d.release(ctx))
+		return nil
+	}), d.release(ctx)}
 	if err := d.tidy(ctx, carriers); err != nil && !reconcile.Overtaken(err) {
 		wrong = append(wrong, err)
 	}
@@ -135,12 +135,16 @@ func (d *disruption) take(ctx context.Context, s *command.State, step command.St
 func (d *disruption) state(ctx context.Context, reader client.Reader, u world.Underway) (*command.State, error) {
 	r := u.Record
 	s := &command.State{Record: r, Now: d.kit.Clock.Now(), Closed: u.Closed, Patience: patience(d.underway.Machines())}
-	for _, m := range r.Claims {
-		l, found, err := execute.ReadLeaver(ctx, reader, m.Claim)
-		if err != nil {
-			return nil, err
-		}
-		if !found {
+	leavers, found := make([]command.Leaver, len(r.Claims)), make([]bool, len(r.Claims))
+	err := d.o.Executor.SideBySide(len(r.Claims), func(i int) (err error) {
+		leavers[i], found[i], err = execute.ReadLeaver(ctx, reader, r.Claims[i].Claim)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range leavers {
+		if !found[i] {
 			continue
 		}
 		switch own, ok := command.Of(l.Carrier()); {
@@ -171,9 +175,20 @@ func patience(machines int) time.Duration {
 
 // remove checks the nodes once more, and deletes the claims of those without an objection.
 func (d *disruption) remove(ctx context.Context, s *command.State) error {
+	staying := s.Staying()
+	pods := make([][]*corev1.Pod, len(staying))
+	err := d.o.Executor.SideBySide(len(staying), func(i int) (err error) {
+		if staying[i].Node != nil {
+			pods[i], err = lookup.PodsOn(ctx, d.kit.Uncached(reconcile.BeforeRemoval), staying[i].Node.Name)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	look, objections := d.secondLook(s), map[string]reason.Cause{}
-	for _, l := range s.Staying() {
-		cause, err := look.objection(ctx, l)
+	for i, l := range staying {
+		cause, err := look.objection(ctx, l, pods[i])
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
+	"tenon/internal/savings"
 	"tenon/internal/testing/harness"
 )
 
@@ -21,6 +22,24 @@ func TestAnEmptyNodeIsDeleted(t *testing.T) {
 	h.expect("a: closed Empty recorded")
 	h.pass(4 * time.Second)
 	h.expect("a: deleted closed Empty")
+}
+
+// Commands that run side by side each begin and end, and their pool's account has the savings of all.
+func TestCommandsRunSideBySide(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, web())
+	h.parallel = 10
+	h.start()
+	for _, name := range []string{"a", "b", "c", "d"} {
+		h.machine(machine{name: name, kind: "general-4", capacity: catalog.OnDemand})
+	}
+	h.pass(5 * time.Second)
+	h.expect("a: deleted closed Empty", "b: deleted closed Empty", "c: deleted closed Empty", "d: deleted closed Empty")
+	var pool karpenterv1.NodePool
+	h.Get("web", &pool)
+	if noted := len(savings.Of(&pool).Open); noted != 4 {
+		t.Errorf("the account of the pool has %d of 4 commands", noted)
+	}
 }
 
 // A pod that comes between the decision and the removal keeps its node, and no marks are left.

@@ -49,6 +49,7 @@ type fixture struct {
 	names             int
 	known             map[string]client.Object
 	gates             settings.FeatureGates
+	parallel          int                      // writes at a time
 	closed            bool                     // the offers of pools are unknown
 	prospects         map[string]plan.Prospect // of the last evaluation, by node
 }
@@ -65,7 +66,7 @@ func (h *fixture) start() {
 	h.Kit.Settings.FeatureGates = h.gates
 	h.world, h.known = assembly.World(h.Kit), map[string]client.Object{}
 	list := disruption.New(h.Kit, disruption.Options{
-		World: h.world, Supply: market.NewSupply(h.Kit.Clock, cloudCatalog{h}, nil), Executor: execute.New(h.Kit, h.world, 1),
+		World: h.world, Supply: market.NewSupply(h.Kit.Clock, cloudCatalog{h}, nil), Executor: execute.New(h.Kit, h.world, h.parallel),
 		Rollouts: rolloutpace.New(h.Kit), Ledger: savings.New(h.Kit),
 		Suffix: func() string { h.names++; return fmt.Sprintf("%05d", h.names) },
 		Tell: func(s *snapshot.Snapshot, d *decide.Decision) {

@@ -18,7 +18,6 @@ import (
 	"tenon/internal/command"
 	"tenon/internal/departure"
 	"tenon/internal/ingest"
-	"tenon/internal/lookup"
 	"tenon/internal/reconcile"
 	"tenon/internal/surge"
 )
@@ -38,18 +37,11 @@ func (d *disruption) secondLook(s *command.State) *look {
 	return &look{d: d, state: s, pods: d.underway.Find(s.Record.ID).Pods, index: ingest.NewIndex(), listed: map[string]bool{}, asked: map[string]int64{}}
 }
 
-// objection is why a leaver has to stay after all; no cause if nothing speaks against its removal. This
-// does not repeat the decision: only changes since then count.
-func (k *look) objection(ctx context.Context, l command.Leaver) (reason.Cause, error) {
+// objection is why a leaver with these pods has to stay after all; no cause if nothing speaks against its
+// removal. This does not repeat the decision: only changes since then count.
+func (k *look) objection(ctx context.Context, l command.Leaver, pods []*corev1.Pod) (reason.Cause, error) {
 	if cause := k.groupObjects(l); cause.Code != reason.None {
 		return cause, nil
-	}
-	var pods []*corev1.Pod
-	if l.Node != nil {
-		var err error
-		if pods, err = lookup.PodsOn(ctx, k.d.kit.Uncached(reconcile.BeforeRemoval), l.Node.Name); err != nil {
-			return reason.Cause{}, err
-		}
 	}
 	for _, pod := range pods {
 		if err := k.read(ctx, pod); err != nil {

@@ -16,6 +16,7 @@ import (
 	"tenon/cloud/memory"
 	"tenon/core/plan"
 	"tenon/internal/command"
+	"tenon/internal/lookup"
 	"tenon/internal/testing/harness"
 	"tenon/internal/world"
 )
@@ -79,7 +80,9 @@ func (g secondLook) objection(t *testing.T) string {
 	d := &disruption{kit: r.Kit, underway: &world.Disruptions{}}
 	look := d.secondLook(&command.State{Record: command.Record{Reason: g.reason, Begun: decided}, Now: decided.Add(500 * time.Millisecond)})
 	look.pods = g.known
-	cause, err := look.objection(context.Background(), l)
+	pods, err := lookup.PodsOn(context.Background(), r.Kit.Client, "node-a")
+	r.Must(err)
+	cause, err := look.objection(context.Background(), l, pods)
 	r.Must(err)
 	return cause.Text()
 }
