@@ -125,9 +125,10 @@ function longTable(label, columns, rows, empty, live = () => "") {
 function forgetTables() {
   for (const [key, t] of longTables) if (t.drawn) t.drawn = false; else { t.watch.disconnect(); longTables.delete(key); }
 }
-// approach notes that a part came near the screen or went away from it. A part with the focus stays drawn.
+// approach notes that a part came near the screen or went away from it. A part with the focus stays drawn, and a table of
+// two parts does: it can be printed, and searched by the browser.
 function approach(t, part, near) {
-  if (!part || part.near === near || (!near && part.body.contains(document.activeElement))) return;
+  if (!part || part.near === near || (!near && (t.parts.length < 3 || part.body.contains(document.activeElement)))) return;
   if (!near) part.height = part.body.offsetHeight;
   part.near = near;
   fill(t, part);
@@ -405,7 +406,7 @@ function nodePage(name) {
       el("div.card", null, n.source ? el("dl", null, [["Price", money(n.price, 4) + " an hour"], ["A month", money(730 * n.price, 2)], ["From", n.source], ["Idle", money(n.idle, 4) + " an hour"], ["Daemons", money(n.overhead, 4) + " an hour"]].flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])) : "No price is known.")),
     el("h2", null, plural(n.pods.length, "pod")), table("Pods", [
       { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : "")), ...linksOfPod(p, n.name)] }, { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
-      { name: unit() + "/h", n: 1, cell: p => number(p.cost, 4) }, { name: "Age", n: 1, cell: p => age(p.created) }, { name: "State", nb: 1, cell: p => p.ending ? "Ending" : p.phase }, { name: "Kept by", cell: p => (p.flags || []).join(", ") },
+      { name: unit() + "/h", n: 1, cell: p => number(p.cost, 4) }, { name: "Age", n: 1, cell: p => age(p.created) }, { name: "State", nb: 1, cell: p => p.ending ? "Ending" : p.phase }, { name: "Kept by", cell: p => (p.flags || []).join(", ") || "–" },
     ], n.pods, "No pod runs here.")].concat(conditionsTable(d), sectionCards(d), pastOf(n.name), eventsOf(x => x.name === n.name || (n.claim && x.name === n.claim)));
 }
 // Links to other tools about one thing; what is not known of it makes no link.
@@ -470,6 +471,9 @@ function budgetsPart(d) {
     table("Disruption budgets", [{ name: "Nodes", nb: 1, cell: l => l.nodes }, { name: "Allows now", n: 1, cell: l => l.problem ? "none" : l.active ? allowance(l.allowed) : "not active" }, { name: "For", cell: l => l.reasons.join(", ").toLowerCase() || "every reason" },
       { name: "When", cell: l => l.schedule ? l.schedule + " (UTC) for " + l.duration : "always" }, { name: "Problem", cell: l => l.problem || "–" }].filter(c => c.name !== "Problem" || b.lines.some(l => l.problem)), b.lines, "No budget bounds disruptions."), ...calendarPart(b)];
 }
+// fold hides a part of a page until it is asked for. Which parts are shown is kept while the page is drawn again.
+const unfolded = new Set();
+const fold = (key, title, ...content) => el("details", { open: unfolded.has(key), ontoggle: e => { if (e.target.open) unfolded.add(key); else unfolded.delete(key); } }, el("summary", { id: "fold-" + key }, title), content);
 // The next week: a strip for each day of UTC, and the same as a table.
 function calendarPart(b) {
   if (!b.calendar.length) return [];
@@ -484,7 +488,7 @@ function calendarPart(b) {
     strips.push(el("div.day", null, el("span", null, new Date(at).toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" })), el("div.hours", null, parts)));
   }
   return [el("h2", null, "Budgets in the next week"), el("div.card.calendar", { "aria-hidden": "true" }, strips, el("div.row", null, [["most nodes may go", "--use"], ["fewer may", "--warn"], ["none may", "--bad"]].map(([text, v]) => el("span.key", null, el("i", { style: { background: `var(${v})` } }), text)))),
-    table("Budgets in the next week", [{ name: "From (UTC)", nb: 1, cell: p => stamp(p.from) }, { name: "Until", nb: 1, cell: p => stamp(p.until) }, { name: "At the same time may go", cell: say }], b.calendar.slice(0, 30), "")];
+    fold("calendar", "The same as a table", table("Budgets in the next week", [{ name: "From (UTC)", nb: 1, cell: p => stamp(p.from) }, { name: "Until", nb: 1, cell: p => stamp(p.until) }, { name: "At the same time may go", cell: say }], b.calendar.slice(0, 30), ""))];
 }
 function limitsPart(p) {
   if (!p.limits.length) return [];
@@ -576,7 +580,8 @@ function marketPage() {
 function chart(samples) {
   if (samples.length < 2) return el("div.empty", null, "The chart begins in a few seconds.");
   const w = 1000, h = 150, t0 = samples[0].at, span = Math.max(1, samples.at(-1).at - t0), most = Math.max(...samples.map(s => s.price), 0.001) * 1.1;
-  const x = s => ((s.at - t0) / span * w).toFixed(1), line = (list, key) => list.map((s, i) => (i ? "L" : "M") + x(s) + "," + (h - s[key] / most * h).toFixed(1)).join("");
+  // A price holds until the next one: the line has steps.
+  const x = s => ((s.at - t0) / span * w).toFixed(1), y = (s, key) => (h - s[key] / most * h).toFixed(1), line = (list, key) => list.map((s, i) => i ? "H" + x(s) + "V" + y(s, key) : "M" + x(s) + "," + y(s, key)).join("");
   const area = (list, key, kind) => list.length < 2 ? [] : [svg("path", { class: kind, d: line(list, key) + `L${x(list.at(-1))},${h}L${x(list[0])},${h}Z` })];
   const days = span > 86400, clock = at => new Date(at * 1000).toLocaleString("en-GB", days ? { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } : { hour: "2-digit", minute: "2-digit" });
   return el("div", null, svg("svg", { class: "chart", viewBox: `0 0 ${w} ${h}`, preserveAspectRatio: "none", role: "img", "aria-label": "Price an hour over time, from " + clock(t0) }, ...area(samples, "price", "area"), ...area(samples.filter(s => s.idle != null), "idle", "area idle"), svg("path", { class: "stroke", d: line(samples, "price") })),
