@@ -57,6 +57,7 @@ var documented = []string{
 	"karpenter_cost_per_hour|gauge|nodepool capacity_type part",
 	"karpenter_cost_pods_per_hour|gauge|namespace owner",
 	"karpenter_cost_spent_total|counter|nodepool capacity_type",
+	"karpenter_cost_spent_timestamp_seconds|gauge|",
 	"karpenter_pods_state|gauge|name namespace owner node scheduled nodepool zone arch capacity_type instance_type phase ready managed",
 	"karpenter_pods_startup_duration_seconds|summary|",
 	"karpenter_pods_unstarted_time_seconds|gauge|name namespace",

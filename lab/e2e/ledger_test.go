@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// ledgerReading is what the controller says was spent, and the times between which it read its machines for that.
+// ledgerReading is what the controller says was spent, and until when.
 type ledgerReading struct {
-	spent         float64
-	after, before time.Time
+	spent float64
+	until time.Time
 }
 
 // ledger follows the controller's counter of what was spent.
@@ -60,21 +60,27 @@ func fetched(t *testing.T, address string) string {
 	return string(text)
 }
 
-// spent is what the controller says all of its machines have cost.
-func (l ledger) spent(t *testing.T) float64 {
+// reading is what the controller says all of its machines have cost.
+func (l ledger) reading(t *testing.T) ledgerReading {
 	t.Helper()
-	sum := 0.0
+	var out ledgerReading
 	for line := range strings.Lines(fetched(t, l.metrics)) {
-		if !strings.HasPrefix(line, "karpenter_cost_spent_total{") {
+		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		spent, stamp := strings.HasPrefix(name, "karpenter_cost_spent_total{"), name == "karpenter_cost_spent_timestamp_seconds"
+		if !spent && !stamp {
 			continue
 		}
-		value, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndexByte(line, ' '):]), 64)
+		value, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		sum += value
+		if stamp {
+			out.until = time.UnixMilli(int64(math.Round(value * 1000)))
+		} else {
+			out.spent += value
+		}
 	}
-	return sum
+	return out
 }
 
 // hourly is what the emulated AWS asks for an hour of all machines that run, and which those are.
@@ -101,29 +107,27 @@ func (l ledger) hourly(t *testing.T) (price float64, machines string) {
 	return price, machines
 }
 
-// next waits until the counter has grown.
+// next waits until the controller has counted once more, and the same is read twice: then it is not read while it counts.
 func (l ledger) next(t *testing.T) ledgerReading {
 	t.Helper()
-	first := l.spent(t)
-	var out ledgerReading
+	first := l.reading(t)
+	last := first
 	until(t, "the controller counts what was spent", func() bool {
-		asked := time.Now()
-		now := l.spent(t)
-		if now == first {
-			out.after = asked
-			return false
-		}
-		out.spent, out.before = now, time.Now()
-		return !out.after.IsZero()
+		before := last
+		last = l.reading(t)
+		return last == before && last.until.After(first.until) && last.spent > first.spent
 	})
-	return out
+	return last
 }
 
-// ledgerTolerance is how far what was spent may be from price times hours.
-const ledgerTolerance = 0.001
+// What was spent may be so far from price times hours; and a counter of whole millionths lacks less than one of them.
+const (
+	ledgerTolerance = 0.001
+	ledgerUnit      = 1e-6
+)
 
 // check checks what the controller says was spent between two of its readings against the prices of the emulated AWS, over
-// a time in which the same machines run. When a reading was made is known only as far as the counter is asked for.
+// a time in which the same machines run.
 func (l ledger) check(t *testing.T) {
 	t.Helper()
 	for range 5 {
@@ -144,12 +148,11 @@ func (l ledger) checked(t *testing.T) bool {
 	if _, now := l.hourly(t); now != machines || price == 0 {
 		return false
 	}
-	spent := end.spent - begin.spent
-	least, most := price*end.after.Sub(begin.before).Hours(), price*end.before.Sub(begin.after).Hours()
-	middle := (least + most) / 2
-	t.Logf("machines%s at %.4f an hour: %.7f was spent, price times hours is %.7f to %.7f, %.3f %% from its middle", machines, price, spent, least, most, 100*math.Abs(spent-middle)/middle)
-	if spent < least*(1-ledgerTolerance) || spent > most*(1+ledgerTolerance) {
-		t.Errorf("%.7f was spent, and price times hours is %.7f to %.7f", spent, least, most)
+	spent, want := end.spent-begin.spent, price*end.until.Sub(begin.until).Hours()
+	off := math.Abs(spent - want)
+	t.Logf("machines%s at %.4f an hour: %.7f was spent in %s, price times hours is %.7f, %.3f %% off", machines, price, spent, end.until.Sub(begin.until), want, 100*off/want)
+	if off > want*ledgerTolerance+ledgerUnit {
+		t.Errorf("%.7f was spent, and price times hours is %.7f", spent, want)
 	}
 	return true
 }

@@ -229,13 +229,15 @@ func (c *controller) tellSpent(machines []pricedClaim) {
 			From: since(m.claim, karpenterv1.ConditionLaunched), Until: since(m.claim, karpenterv1.ConditionInstanceTerminating),
 		}
 	}
-	c.meter.Read(c.kit.Clock.Now(), all)
+	now := c.kit.Clock.Now()
+	c.meter.Read(now, all)
 	for _, spent := range c.meter.Spent() {
 		sum := spent.Cost
 		spent.Cost = 0
 		c.kit.Metrics.CostSpentTotal.WithLabelValues(spent.Pool, spent.CapacityType).Add((sum - c.told[spent]).Float())
 		c.told[spent] = sum
 	}
+	c.kit.Metrics.CostSpentTimestampSeconds.WithLabelValues().Set(float64(now.UnixMilli()) / 1000)
 }
 
 // withinASecond is what a time in the API server has lost on average: it is cut to whole seconds. Over the few minutes

@@ -129,7 +129,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestSpent checks that machines are paid for from launch to end, also while their cloud does not answer.
+// TestSpent checks that machines are paid for from launch to end, also while their cloud does not answer, and that it is said
+// until when they are.
 func TestSpent(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, harness.Pool("p"))
@@ -145,6 +146,9 @@ func TestSpent(t *testing.T) {
 	want := []string{"spent_total{capacity_type=on-demand nodepool=p} 1"}
 	if diff := cmp.Diff(want, r.Series("karpenter_cost_", m.CostSpentTotal)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
+	}
+	if at, now := only(t, m.CostSpentTimestampSeconds).GetGauge().GetValue(), float64(r.Clock.Now().UnixMilli())/1000; at != now {
+		t.Errorf("it counts until %.3f, and it is %.3f", at, now)
 	}
 }
 
@@ -172,14 +176,20 @@ func TestSpentOfFractions(t *testing.T) {
 	r.Clock.Step(99 * time.Second)
 	lived += 10 * 99 * time.Second
 	r.Run(c, "")
+	spent, want := only(t, m.CostSpentTotal).GetCounter().GetValue(), lived.Hours() // at 1 an hour
+	if off := math.Abs(spent-want) / want; off > 0.001 {
+		t.Errorf("spent %.5f, want %.5f: off by %.2f %%", spent, want, 100*off)
+	}
+}
+
+// only returns the one series of a metric.
+func only(t *testing.T, of prometheus.Collector) *dto.Metric {
+	t.Helper()
 	all := make(chan prometheus.Metric, 1)
-	m.CostSpentTotal.Collect(all)
+	of.Collect(all)
 	var out dto.Metric
 	if err := (<-all).Write(&out); err != nil {
 		t.Fatal(err)
 	}
-	spent, want := out.GetCounter().GetValue(), lived.Hours() // at 1 an hour
-	if off := math.Abs(spent-want) / want; off > 0.001 {
-		t.Errorf("spent %.5f, want %.5f: off by %.2f %%", spent, want, 100*off)
-	}
+	return &out
 }
