@@ -144,11 +144,11 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 		return opencost.WriteMetrics(w.Out, fleet)
 	}
 	out := costOf(fleet, by)
-	return writeCosts(w.Out, f.output, out, out.write)
+	return writeDocument(w.Out, f.output, out, out.write)
 }
 
-// writeCosts writes a document in the format that is asked for; table writes it for people.
-func writeCosts(to io.Writer, output string, document any, table func(io.Writer) error) error {
+// writeDocument writes a document in the format that is asked for; table writes it for people.
+func writeDocument(to io.Writer, output string, document any, table func(io.Writer) error) error {
 	switch output {
 	case "json":
 		return encodedIndented(to, document)

@@ -50,7 +50,7 @@ func runPastCost(ctx context.Context, by cost.Dimension, p pastCost, output stri
 		if err != nil {
 			return err
 		}
-		return writeCosts(w.Out, output, out, out.write)
+		return writeDocument(w.Out, output, out, out.write)
 	}
 	since, err := moment("--since", p.since, now)
 	if err != nil {
@@ -60,7 +60,7 @@ func runPastCost(ctx context.Context, by cost.Dimension, p pastCost, output stri
 	if err != nil {
 		return err
 	}
-	return writeCosts(w.Out, output, out, out.write)
+	return writeDocument(w.Out, output, out, out.write)
 }
 
 // costAt is what the nodes cost an hour by the newest snapshot of a journal that is not after a time.

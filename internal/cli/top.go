@@ -26,11 +26,13 @@ import (
 const (
 	topTable = "table"
 	topJSON  = "json"
+	topYAML  = "yaml"
 	topCSV   = "csv"
 )
 
 type topFlags struct {
 	kubeconfig, context, output, sort string
+	discounts                         []string
 }
 
 func topCommand(w Env) *cobra.Command {
@@ -57,7 +59,8 @@ works on every cluster, as tenon view does, whose prices it has. Prices are an h
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
 	flags.StringVar(&f.sort, "sort", "", "column by which rows are sorted, the largest number first (default: by name)")
-	flags.StringVarP(&f.output, "output", "o", topTable, "format: table, json or csv")
+	flags.StringVarP(&f.output, "output", "o", topTable, "format: table, json, yaml or csv")
+	discountFlag(flags, &f.discounts)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runTop(cmd.Context(), append(args, "pools")[0], f, w)
 	}
@@ -65,8 +68,12 @@ works on every cluster, as tenon view does, whose prices it has. Prices are an h
 }
 
 func runTop(ctx context.Context, what string, f topFlags, w Env) error {
-	if !slices.Contains([]string{topTable, topJSON, topCSV}, f.output) {
-		return fmt.Errorf("unknown output format %q; use table, json or csv", f.output)
+	if !slices.Contains([]string{topTable, topJSON, topYAML, topCSV}, f.output) {
+		return fmt.Errorf("unknown output format %q; use table, json, yaml or csv", f.output)
+	}
+	discounts, err := readDiscounts(f.discounts)
+	if err != nil {
+		return err
 	}
 	columns := tops[what]
 	if f.sort != "" && !slices.ContainsFunc(columns, func(c topColumn) bool { return c.name == f.sort }) {
@@ -82,6 +89,7 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
+	following.State.Discount(discounts)
 	fleet := following.State.Fleet()
 	rows := rowsOf(what, fleet, columns)
 	if f.sort != "" {
@@ -93,10 +101,16 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	switch f.output {
 	case topJSON:
 		return writeRowsJSON(w.Out, columns, rows)
+	case topYAML:
+		return writeDocument(w.Out, f.output, objects(columns, rows), nil)
 	case topCSV:
 		return writeRowsCSV(w.Out, columns, rows)
 	}
-	return writeRowsTable(w.Out, columns, rows, fleet.Currency)
+	if err := writeRowsTable(w.Out, columns, rows, fleet.Currency); err != nil || fleet.Discounts == "" || what == "pending" {
+		return err
+	}
+	fmt.Fprintf(w.Out, "\nless than known prices: %s\n", fleet.Discounts)
+	return nil
 }
 
 // topColumn is one column; of reads it from what a row is about. Values are strings, int64s and prices.

@@ -25,6 +25,12 @@ func TestTop(t *testing.T) {
 	if out := top("nodes", "--sort", "price"); !strings.HasPrefix(out, "NAME ") || !strings.Contains(out, "worker-1  -     m5.large  us-west-2a  on-demand  0     2    0%    8Gi     0%       0.0960       0.0960      Ready  -") {
 		t.Errorf("nodes:\n%s", out)
 	}
+	if out := top("nodes", "--discount", "on-demand=25"); !strings.Contains(out, "0.0720       0.0720      Ready  -\n\nless than known prices: on-demand 25 %\n") {
+		t.Errorf("nodes with a discount:\n%s", out)
+	}
+	if out := top("-o", "yaml"); !strings.HasPrefix(out, "- cpu: 2\n") || !strings.Contains(out, "\n  price: 0.096\n") {
+		t.Errorf("pools as YAML:\n%s", out)
+	}
 	if out := top("pending"); !strings.Contains(out, "0/1 nodes are available") {
 		t.Errorf("pending:\n%s", out)
 	}
@@ -47,7 +53,7 @@ func TestTop(t *testing.T) {
 func TestTopTeachesMistakes(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"pods": "pools, nodes, pending", "-o xml": "use table, json or csv", "nodes --sort size": "those are name, pool, type",
+		"pods": "pools, nodes, pending", "-o xml": "use table, json, yaml or csv", "--discount 5": "such as on-demand=28", "nodes --sort size": "those are name, pool, type",
 	} {
 		got := run(t, nil, append([]string{"top"}, strings.Fields(args)...)...)
 		if got.status != 1 || !strings.Contains(got.err, want) {
