@@ -87,7 +87,7 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 	}
 	defer listener.Close()
 	klog.SetLogger(logr.Discard()) // the pages show what cannot be read
-	following, err := follow(ctx, config, w)
+	following, err := followMeasured(ctx, config, w)
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,16 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"tenon/core/model"
 	"tenon/internal/cost"
 	"tenon/internal/view"
 )
@@ -177,5 +180,27 @@ func TestHistoriesStaySmall(t *testing.T) {
 	all := h.all()
 	if len(all) > mostSamples || len(all) < mostSamples/2-1 || all[0].At != 0 {
 		t.Errorf("%d samples from %d on", len(all), all[0].At)
+	}
+}
+
+// TestUseIsServed checks that what nodes really use is served of the nodes and in the sums, and that nothing is if it is not
+// measured.
+func TestUseIsServed(t *testing.T) {
+	t.Parallel()
+	state := view.NewState(nil)
+	for _, name := range []string{"a", "b"} {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi")}
+		state.Put(n)
+	}
+	d := served(state, "")
+	if out := d.update(nil, state.Fleet()); out.Total.Used != nil || out.Nodes[0].Used != nil {
+		t.Errorf("without a measurement: %+v", out)
+	}
+	state.Measure(map[string]model.Resources{"a": {CPU: 1000, Memory: 6 << 30}})
+	out := d.update(nil, state.Fleet())
+	want := []float64{0.25, 0.75}
+	if !slices.Equal(out.Total.Used, want) || !slices.Equal(out.Nodes[0].Used, want) || out.Nodes[1].Used != nil {
+		t.Errorf("used: of all %v, of the nodes %v and %v", out.Total.Used, out.Nodes[0].Used, out.Nodes[1].Used)
 	}
 }

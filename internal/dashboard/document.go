@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"math"
 	"time"
 
 	"tenon/core/model"
@@ -44,6 +45,8 @@ type total struct {
 	Leaving  int        `json:"leaving"`
 	CPU      [3]float64 `json:"cpu"`    // requested, allocatable, by daemons
 	Memory   [3]float64 `json:"memory"` // in bytes
+	// Used is the part that is really used of the CPU and memory that nodes with a measurement have; none if nothing is measured.
+	Used []float64 `json:"used,omitempty"`
 }
 
 type pool struct {
@@ -93,7 +96,9 @@ type node struct {
 	Overhead float64    `json:"overhead"`
 	CPU      [3]float64 `json:"cpu"`
 	Memory   [3]float64 `json:"memory"`
-	Pods     []pod      `json:"pods"`
+	// Used is what is really used of CPU and memory, as parts of what is allocatable; none if that is not measured.
+	Used []float64 `json:"used,omitempty"`
+	Pods []pod     `json:"pods"`
 	// Console is the address of the cloud's own page about the instance.
 	Console string `json:"console,omitempty"`
 }
@@ -178,8 +183,17 @@ func (d *Dashboard) update(last, now *view.Fleet) update {
 func totalOf(t *view.Total) total {
 	return total{
 		Nodes: t.Nodes, Ready: t.Ready, Pods: t.Pods, Price: t.Price.Float(), Unpriced: t.Unpriced, Idle: t.Idle.Float(), Overhead: t.Overhead.Float(), Blocked: t.Blocked, Leaving: t.Leaving,
-		CPU: cpu(t.Requested, t.Allocatable, t.Daemons), Memory: memory(t.Requested, t.Allocatable, t.Daemons),
+		CPU: cpu(t.Requested, t.Allocatable, t.Daemons), Memory: memory(t.Requested, t.Allocatable, t.Daemons), Used: used(t.Used, t.Measured),
 	}
+}
+
+// used returns the parts of CPU and memory that are really used, to a thousandth; none if that is not measured.
+func used(of, all model.Resources) []float64 {
+	if of.IsZero() {
+		return nil
+	}
+	part := func(resource string) float64 { return math.Round(1000*view.Use(of, all, resource)) / 1000 }
+	return []float64{part(model.CPU), part(model.Memory)}
 }
 
 func cpu(all ...model.Resources) (out [3]float64) {
@@ -213,7 +227,7 @@ func (d *Dashboard) nodeOf(n *view.Node) node {
 		Name: n.Name, Claim: n.Claim, Instance: n.Instance, Pool: n.Pool, Kind: n.PoolKind, Type: n.Type, Zone: n.Zone, Capacity: n.CapacityType, Arch: n.Arch,
 		Created: seconds(n.Created), Phase: n.Phase, Since: seconds(n.Since), Cordoned: n.Cordoned, Going: n.Going, Verdict: n.Verdict.Word, Message: n.Verdict.Message,
 		Price: n.Price.Float(), Source: string(n.Source), Idle: n.Idle.Float(), Overhead: n.Overhead.Float(),
-		CPU: cpu(n.Requested, n.Allocatable, n.Daemons), Memory: memory(n.Requested, n.Allocatable, n.Daemons), Pods: []pod{},
+		CPU: cpu(n.Requested, n.Allocatable, n.Daemons), Memory: memory(n.Requested, n.Allocatable, n.Daemons), Used: used(n.Used, n.Allocatable), Pods: []pod{},
 	}
 	if d.options.Console != nil {
 		out.Console = d.options.Console(n.Region, n.Instance)

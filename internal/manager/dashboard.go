@@ -89,7 +89,7 @@ func (p *pages) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.watched = watched
+	p.watched = watched.Measured()
 	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Details: watched.State.Details, Market: watched.State.Market, Console: p.console, Token: p.token, Try: p.try, Clock: p.clock.Now}
 	if options.Links, options.Prometheus, err = beyond(p.settings); err != nil {
 		return err

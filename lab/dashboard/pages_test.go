@@ -70,6 +70,11 @@ func cluster(nodes, pods int) *view.State {
 			state.Put(pod(fmt.Sprintf("web-%d-%d", i, j), n.Name, "200m"))
 		}
 	}
+	used := map[string]model.Resources{}
+	for i := range nodes / 2 {
+		used[fmt.Sprintf("node-%d", i)] = model.Resources{CPU: 3000, Memory: 8 << 30}
+	}
+	state.Measure(used)
 	objects(state)
 	big := pod("big", "", "900")
 	big.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
@@ -271,11 +276,11 @@ func TestPagesInChromium(t *testing.T) {
 		hash string
 		want []string
 	}{
-		{"fleet", []string{"2.400 USD/h", "1 pending", "pool-0"}},
+		{"fleet", []string{"2.400 USD/h", "1 pending", "38 % used", "pool-0"}},
 		{"pending", []string{"shop", "<b>12 Insufficient cpu</b>"}},
 		{"nodes", []string{"13 nodes", "node-11"}},
 		{"nodes/pool-1", []string{"4 nodes", "node-10"}},
-		{"node/node-3", []string{"web-3-0", "spot", "Grafana ↗", "Logs ↗", "disruption: 1 node to give up", "Launched after 2 s, registered after 31 s, initialized after 40 s.", "Pod shop/web-3-0 must not be evicted", "karpenter.sh/do-not-disrupt", "karpenter.sh/capacity-type", "i-0123456789abcdef0 ↗"}},
+		{"node/node-3", []string{"web-3-0", "spot", "3 really used", "Grafana ↗", "Logs ↗", "disruption: 1 node to give up", "Launched after 2 s, registered after 31 s, initialized after 40 s.", "Pod shop/web-3-0 must not be evicted", "karpenter.sh/do-not-disrupt", "karpenter.sh/capacity-type", "i-0123456789abcdef0 ↗"}},
 		{"node/pool-2-xyz", []string{"Launched is Unknown: LaunchFailed", "InsufficientInstanceCapacity"}},
 		{"pool/pool-1", []string{"LimitReached is True", "0.800 USD/h", "80 %", "At the same time may go: 2 empty, 0 drifted", "not active", "This changes at", "Budgets in the next week", "fewer may", "<i>shop</i>", "4 nodes"}},
 		{"group/base", []string{"BackedOff is True", "3 wanted, 1 to 5", "2 times in a row", "It has no node."}},

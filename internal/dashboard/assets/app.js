@@ -51,10 +51,15 @@ const starting = n => ["Launching", "Registering", "Initializing"].includes(n.ph
 function word(n) { return n.phase === "Ready" ? (n.going || (n.cordoned ? "Cordoned" : "Ready")) : n.phase; }
 const states = { ready: ["ready", "--use"], blocked: ["must not go", "--info"], starting: ["starting", "--warn"], leaving: ["leaving", "--daemon"], ill: ["not ready", "--bad"] };
 function stateOf(n) { return n.phase === "NotReady" ? "ill" : starting(n) ? "starting" : leaving(n) ? "leaving" : n.verdict === "Blocked" ? "blocked" : "ready"; }
-function bar(parts) {
-  return el("span.bar", { role: "img", "aria-label": percent(share(parts)) }, el("i", { style: { width: 100 * Math.min(1, share(parts)) + "%" } }), el("u", { style: { width: 100 * Math.min(1, share([parts[2], parts[1]])) + "%" } }));
+// A bar shows what is requested, and of that what daemons request; a mark in it shows what is really used, if that is measured.
+function bar(parts, used) {
+  const part = v => ({ width: 100 * Math.min(1, v) + "%" });
+  return el("span.bar", { role: "img", "aria-label": percent(share(parts)) + (used == null ? "" : " requested, " + percent(used) + " used"), title: used == null ? null : percent(used) + " really used" },
+    el("i", { style: part(share(parts)) }), el("u", { style: part(share([parts[2], parts[1]])) }), used == null ? null : el("b", { style: { left: 100 * Math.min(0.985, used) + "%" } }));
 }
-const meter = parts => [bar(parts), percent(share(parts))];
+const meter = (parts, used) => [bar(parts, used), percent(share(parts))];
+const usedOf = (x, i) => x.used ? x.used[i] : null;
+const usedNote = (x, i) => x.used ? ", " + percent(x.used[i]) + " used" : "";
 const poolName = p => p.name || "no pool";
 const poolAddress = (kind, name) => "#/" + (kind === "NodePool" ? "pool" : "group") + "/" + encodeURIComponent(name);
 const poolLink = (kind, name) => name ? el("a", { href: poolAddress(kind, name) }, name) : "no pool";
@@ -167,8 +172,8 @@ function fleetPage() {
     boundFigure(),
     [t.nodes, "Nodes", t.ready + " ready" + (t.leaving ? ", " + t.leaving + " leaving" : "")],
     [t.pods + state.pending.length, "Pods", state.pending.length ? state.pending.length + " pending" : "none pending", state.pending.length ? "warn" : ""],
-    [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1])],
-    [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1])],
+    [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1]) + usedNote(t, 0)],
+    [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1]) + usedNote(t, 1)],
   ]));
   out.push(...state.problems.map(p => el("p.notice", null, p)), ...state.pools.flatMap(p => notices(p.notices, poolAddress(p.kind, p.name))));
   const pick = (id, value, options, change) => el("select", { id, onchange: e => change(e.target.value) }, options.map(([v, text]) => el("option", { value: v, selected: v === value }, text)));
@@ -183,7 +188,7 @@ function fleetPage() {
   out.push(el("h2", null, "Pools"), table("Pools", [
     { name: "Pool", nb: 1, cell: p => [poolLink(p.kind, p.name), p.kind && p.kind !== "NodePool" ? el("span.soft", null, " " + p.kind) : null] },
     { name: "Nodes", n: 1, cell: p => p.total.ready === p.total.nodes ? p.total.nodes : p.total.ready + " of " + p.total.nodes },
-    { name: "Pods", n: 1, cell: p => p.total.pods }, { name: "CPU", nb: 1, cell: p => meter(p.total.cpu) }, { name: "Memory", nb: 1, cell: p => meter(p.total.memory) },
+    { name: "Pods", n: 1, cell: p => p.total.pods }, { name: "CPU", nb: 1, cell: p => meter(p.total.cpu, usedOf(p.total, 0)) }, { name: "Memory", nb: 1, cell: p => meter(p.total.memory, usedOf(p.total, 1)) },
     { name: unit() + "/h", n: 1, cell: p => number(p.total.price) }, { name: unit() + "/month", n: 1, cell: p => number(730 * p.total.price, 0) }, { name: "Idle " + unit() + "/h", n: 1, cell: p => number(p.total.idle) },
     { name: "Limits", nb: 1, cell: p => p.limits.map(l => l.name + " " + amount(l.name, l.have) + "/" + amount(l.name, l.most)).join(", ") || "–" },
   ], state.pools, "There are no pools."));
@@ -304,7 +309,7 @@ function map(canvas, pools = state.pools, zone) {
     if (a.pool) { hovered = a; tip.textContent = a.pool.name + "\na click opens the pool"; }
     if (!a.pool && hovered !== a) {
       hovered = a;
-      const n = a.n, lines = [n.name, [n.type, n.capacity, n.zone].filter(Boolean).join(", "), word(n) + ", " + (n.source ? perHour(n.price, 4) : "no price known"), "CPU " + percent(share(n.cpu)) + ", memory " + percent(share(n.memory)) + ", " + plural(n.pods.length, "pod")];
+      const n = a.n, lines = [n.name, [n.type, n.capacity, n.zone].filter(Boolean).join(", "), word(n) + ", " + (n.source ? perHour(n.price, 4) : "no price known"), "CPU " + percent(share(n.cpu)) + ", memory " + percent(share(n.memory)) + ", " + plural(n.pods.length, "pod"), n.used ? "really used: CPU " + percent(n.used[0]) + ", memory " + percent(n.used[1]) : ""].filter(Boolean);
       if (n.verdict) lines.push(n.verdict + ": " + n.message);
       if (a.pod) lines.push("", a.pod.namespace + "/" + a.pod.name, cores(a.pod.cpu) + " CPU, " + bytes(a.pod.memory) + (a.pod.daemon ? ", daemon" : ""));
       tip.textContent = lines.join("\n");
@@ -375,12 +380,12 @@ function nodesPage() {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = sorted([...state.nodes.values()].filter(n => words.every(w => textsOf(n).found.includes(w))));
   const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; history.replaceState(null, "", filter ? "#/nodes/" + encodeURIComponent(filter) : "#/nodes"); draw(); } });
-  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), el("span", null, "All nodes as ", fileLink("/api/nodes.csv", "CSV"), ", ", fileLink("/api/fleet", "JSON", "fleet.json"))),
+  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), el("span", null, "All nodes as ", fileLink("/api/nodes.csv", "CSV"), ", ", fileLink("/api/fleet", "JSON", "fleet.json")), state.total.used ? el("span", null, "The mark in a bar is what is really used.") : null),
     nodesTable(rows, filter ? "No node matches the filter." : "There are no nodes.")];
 }
 const fileLink = (href, text, name) => el("a.file", { href, download: name || true }, text);
 const nodesTable = (list, empty) => longTable("Nodes", [
-  { name: "Node", key: "name", nb: 1, width: 142, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, width: 110, cell: n => n.pool ? poolLink(n.kind, n.pool) : "–" }, { name: "CPU", key: "cpu", nb: 1, width: 136, cell: n => meter(n.cpu) }, { name: "Memory", key: "memory", nb: 1, width: 136, cell: n => meter(n.memory) },
+  { name: "Node", key: "name", nb: 1, width: 142, cell: nodeLink }, { name: "Pool", key: "pool", nb: 1, width: 110, cell: n => n.pool ? poolLink(n.kind, n.pool) : "–" }, { name: "CPU", key: "cpu", nb: 1, width: 136, cell: n => meter(n.cpu, usedOf(n, 0)) }, { name: "Memory", key: "memory", nb: 1, width: 136, cell: n => meter(n.memory, usedOf(n, 1)) },
   { name: "Pods", key: "pods", n: 1, width: 52, cell: n => n.pods.length }, { name: "Type", key: "type", nb: 1, width: 166, cell: n => [n.type || "–", el("br"), el("span.soft", null, [n.capacity, n.zone].filter(Boolean).join(", "))] },
   { name: unit() + "/h", key: "price", n: 1, width: 82, cell: n => n.source ? number(n.price, 4) : "unknown" }, { name: "Age", key: "age", n: 1, width: 66, cell: n => age(n.created) },
   { name: "State", key: "state", nb: 1, width: 116, cell: n => el("span." + ({ ready: "good", blocked: "good", ill: "bad" }[stateOf(n)] || "warn"), null, word(n)) },
@@ -398,11 +403,11 @@ function nodePage(name) {
   const n = state.nodes.get(name);
   if (!n) return [el("h1", null, name), el("div.card.empty", null, "There is no such node now."), ...pastOf(name)];
   const facts = [["State", word(n) + (n.since && n.phase !== "Ready" ? " for " + age(n.since) : "")], ["Pool", n.pool ? poolLink(n.kind, n.pool) : "–"], ["Type", [n.type, n.arch].filter(Boolean).join(", ") || "–"], ["Capacity type", n.capacity || "unknown"], ["Zone", n.zone || "–"], ["Age", age(n.created)], ["Claim", n.claim || "–"], ["Instance", n.console ? el("a", { href: n.console, target: "_blank", rel: "noopener noreferrer", title: "The cloud's own page about the instance" }, n.instance + " ↗") : n.instance || "–"]];
-  const use = (title, parts, text) => el("div.wide", null, el("b", null, title + " " + percent(share(parts))), bar(parts), el("small.soft", null, text(parts[0]) + " of " + text(parts[1]) + " requested, " + text(parts[2]) + " by daemons"));
+  const use = (title, parts, text, i) => el("div.wide", null, el("b", null, title + " " + percent(share(parts))), bar(parts, usedOf(n, i)), el("small.soft", null, text(parts[0]) + " of " + text(parts[1]) + " requested, " + text(parts[2]) + " by daemons" + (n.used ? "; " + text(n.used[i] * parts[1]) + " really used" : "")));
   const d = detailsOf("Node", name);
   return [el("h1", null, n.name), n.pods.length || n.phase === "Ready" ? el("p", null, whatIfLink("node", n.name), linksOfNode(n)) : null, ...troubles(d), n.verdict ? el("p.notice.verdict", null, el("b", null, n.verdict), n.message ? ": " + n.message : "") : null,
     el("div.two", null, el("div.card", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)]))),
-      el("div.card", null, use("CPU", n.cpu, cores), el("br"), use("Memory", n.memory, bytes)),
+      el("div.card", null, use("CPU", n.cpu, cores, 0), el("br"), use("Memory", n.memory, bytes, 1)),
       el("div.card", null, n.source ? el("dl", null, [["Price", money(n.price, 4) + " an hour"], ["A month", money(730 * n.price, 2)], ["From", n.source], ["Idle", money(n.idle, 4) + " an hour"], ["Daemons", money(n.overhead, 4) + " an hour"]].flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])) : "No price is known.")),
     el("h2", null, plural(n.pods.length, "pod")), table("Pods", [
       { name: "Pod", cell: p => [p.name, el("br"), el("span.soft", null, p.namespace + (p.owner ? ", " + p.owner : "")), ...linksOfPod(p, n.name)] }, { name: "CPU", n: 1, cell: p => cores(p.cpu) }, { name: "Memory", n: 1, cell: p => bytes(p.memory) },
@@ -510,7 +515,7 @@ function poolPage(page, name) {
     [hourly(t.price), "Price now", month(t.price) + (t.unpriced ? "; " + t.unpriced + " unpriced" : "")],
     [hourly(t.idle), "Idle", t.price ? percent(t.idle / t.price) + " of the price" : ""], poolBound(p),
     [t.nodes, "Nodes", t.ready + " ready" + (t.leaving ? ", " + t.leaving + " leaving" : "")], [t.blocked, "Must not go", "of its nodes"],
-    [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1])], [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1])],
+    [percent(share(t.cpu)), "CPU requested", cores(t.cpu[0]) + " of " + cores(t.cpu[1]) + usedNote(t, 0)], [percent(share(t.memory)), "Memory requested", bytes(t.memory[0]) + " of " + bytes(t.memory[1]) + usedNote(t, 1)],
     p.moves.count ? [hourly(p.moves.realised), "Saved by moves", perHour(p.moves.expected) + " expected, " + plural(p.moves.count, "move")] : null]),
     klass ? el("p", null, "Its nodes are of class ", el("a", { href: "#/class/" + encodeURIComponent(kind) + "/" + encodeURIComponent(klass) }, klass), ". ", whatIfLink("nodepool", p.name), linksTo("pool", { pool: p.name })) : null,
     ...(p.total.nodes ? mapOf([p]) : []),
