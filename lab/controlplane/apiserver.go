@@ -38,7 +38,8 @@ func APIServerFlags(port int, files Files) []string {
 		"--endpoint-reconciler-type=none",
 		"--allow-privileged=true",
 		"--anonymous-auth=false",
-		"--authorization-mode=RBAC",
+		"--authorization-mode=Node,RBAC",
+		"--enable-admission-plugins=NodeRestriction",
 		"--profiling=false",
 
 		// One user on one machine: there is no other user to be protected from.
