@@ -321,6 +321,18 @@ func decisions() map[string]example {
 		"a machine that is bought, and given up for a node that has just joined": {invariant.NotUndone,
 			func(s *fixture) { s.undoneAfter(2*time.Minute, plan.Underutilized) },
 			func(s *fixture) { s.undoneAfter(30*time.Second, plan.Underutilized) }},
+		"a machine that is bought, and given up because it lacks what was planned for it": {invariant.NotUndone,
+			func(s *fixture) { s.undone(plan.Underutilized) },
+			func(s *fixture) {
+				s.costing("a", 2)
+				s.costing("b", 1)
+				s.pass(time.Hour)
+				s.receives("b")
+				s.disrupts(plan.Underutilized, "swap", []string{"a"}, []string{"b"})
+				s.lacks("b")
+				s.pass(time.Minute)
+				s.disrupts(plan.Underutilized, "undo", []string{"b"}, nil)
+			}},
 		"an empty machine that was bought, and is given up": {invariant.NotUndone,
 			func(s *fixture) { s.undone(plan.Underutilized) },
 			func(s *fixture) { s.undone(plan.Empty) }},

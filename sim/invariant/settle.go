@@ -191,7 +191,7 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	w.going[claim.Name] = r
 	w.heirs.gains[r.ID] = w.gain(r)
 	m, bought := w.brought[claim.Name]
-	if bought && r.Reason != plan.Empty && !w.heirs.gains[r.ID] && !w.unexpected(m.by) && w.calmSince(m.at) {
+	if bought && r.Reason != plan.Empty && !w.heirs.gains[r.ID] && !w.unexpected(m.by) && !w.lacks(claim.Name, m.by) && w.calmSince(m.at) {
 		w.report(NotUndone, "claim %s was bought by command %s at %s, and goes by command %s, %s",
 			claim.Name, m.by.ID, m.at.UTC().Format(time.TimeOnly), r.ID, r.Reason)
 	}
