@@ -16,16 +16,18 @@ import (
 
 // Virtual pods of buffers come last: they get the room that the plan for real pods leaves, and no decision
 // about a real pod considers them. So a new pod takes their room at once, and the next plan finds other
-// room for the buffer.
+// room for the buffer. Those of ProvisioningRequests come before those of CapacityBuffers: users have been
+// told of that room.
 
 // filler finds room for the buffers of a snapshot, beside a plan for its pods.
 type filler struct {
 	given snapshot.Sorted
 	plan  *plan.Plan
-	// virtual are the pods that stand for the room, behind all others and those of older buffers
-	// first; of are their buffers.
+	// virtual are the pods that stand for the room, behind all others; of are their buffers.
 	virtual []snapshot.Pod
 	of      []int
+	// waves are the virtual pods in the order in which they get room, those that get none left out once that is known.
+	waves []wave
 	// host is the existing node on which each has room, empty for none.
 	host []string
 	// short is how many virtual pods have no room on nodes that are there or planned for real pods.
@@ -37,23 +39,63 @@ type filler struct {
 	types map[string][]catalog.Type
 }
 
+// wave are virtual pods that get room together: those from one number to another that have none yet.
+type wave struct {
+	from, to int
+	// buys says that nodes may be bought; whole that without room for all of them, none gets any.
+	buys, whole bool
+}
+
 func newFiller(s snapshot.Sorted, p *plan.Plan) *filler {
 	f := &filler{given: s, plan: p, starved: starved(p), types: map[string][]catalog.Type{}}
 	for i := range s.Pools {
 		f.types[s.Pools[i].Name] = s.Catalogs[s.Pools[i].Catalog].Types
 	}
-	for _, i := range oldestFirst(s.Buffers) {
-		b := &s.Buffers[i]
+	order := oldestFirst(s.Buffers)
+	held := func(buys bool) int {
+		return f.addPods(order, func(b *snapshot.Buffer) bool { return b.Booking != nil && b.Booking.Held && b.Booking.Buys == buys })
+	}
+	held(false)
+	mayBuy := held(true)
+	f.addWave(wave{to: len(f.virtual)}) // what there is goes to all that were told of their room, before more is bought
+	f.addWave(wave{from: mayBuy, to: len(f.virtual), buys: true})
+	for _, buys := range []bool{false, true} {
+		for at, i := range order {
+			asks := &s.Buffers[i]
+			if asks.Booking == nil || asks.Booking.Held || asks.Booking.Buys != buys || at > 0 && asks.IsSetBeside(&s.Buffers[order[at-1]]) {
+				continue
+			}
+			f.addWave(wave{from: f.addPods(order, asks.IsSetBeside), to: len(f.virtual), buys: buys, whole: true})
+		}
+	}
+	f.addWave(wave{from: f.addPods(order, func(b *snapshot.Buffer) bool { return b.Booking == nil }), to: len(f.virtual), buys: true})
+	f.host = make([]string, len(f.virtual))
+	return f
+}
+
+// addPods adds the virtual pods of some buffers, in order, and returns the number of the first.
+func (f *filler) addPods(order []int, has func(*snapshot.Buffer) bool) int {
+	from := len(f.virtual)
+	for _, i := range order {
+		b := &f.given.Buffers[i]
+		if !has(b) {
+			continue
+		}
 		for n := range b.Pods {
 			f.virtual = append(f.virtual, snapshot.Pod{
-				Namespace: b.Namespace, Name: fmt.Sprintf("capacity-buffer-%s-%d", b.Name, n+1), Template: b.Template,
-				Created: b.Created, Pending: true, Refused: b.Refused,
+				Namespace: b.Namespace, Name: fmt.Sprintf("%s-%d", b.PodName(), n+1), Template: b.Template,
+				Created: b.Created, Refused: b.Refused,
 			})
 			f.of = append(f.of, i)
 		}
 	}
-	f.host = make([]string, len(f.virtual))
-	return f
+	return from
+}
+
+func (f *filler) addWave(w wave) {
+	if w.to > w.from {
+		f.waves = append(f.waves, w)
+	}
 }
 
 // oldestFirst are the numbers of buffers in the order of their age.
@@ -66,21 +108,97 @@ func oldestFirst(buffers []snapshot.Buffer) []int {
 	return out
 }
 
-// planned begins the names of nodes that are bought for real pods; no other name begins like this.
-const planned = "\x00"
+// planned begins the names of nodes that are bought for real pods, and bought those of nodes that are bought for virtual
+// ones; no other name begins like this.
+const (
+	planned = "\x00"
+	bought  = "\x01"
+)
 
 // find is the plan for virtual pods.
 func (f *filler) find(s snapshot.Sorted, effort int64) plan.Plan {
 	return provision.Plan(s, provision.Options{Effort: effort, Unadvised: true, Unproven: true})
 }
 
-// short counts the virtual pods that have no room by a plan for them unless something is bought.
-func short(found *plan.Plan) int {
-	n := len(found.Unplaced)
-	for i := range found.Claims {
-		n += len(found.Claims[i].Pods)
+// layout is where virtual pods have room.
+type layout struct {
+	host    []string          // by pod: the node, empty for none
+	verdict []*reason.Verdict // by pod: why it has none
+	claims  []plan.Claim      // the nodes to be bought
+	waves   []wave            // those that got what they asked for
+	steps   int64
+}
+
+// search finds room for one wave after the other in a cluster. What one has got the next cannot get.
+func (f *filler) search(s snapshot.Sorted, effort int64) layout {
+	out := layout{host: make([]string, len(f.virtual)), verdict: make([]*reason.Verdict, len(f.virtual))}
+	base := len(f.given.Pods)
+	for _, w := range f.waves {
+		found := f.find(f.asking(s, w, out.host), effort)
+		out.steps += found.Solve.Steps
+		for _, e := range found.Existing {
+			for _, pod := range e.Pods {
+				out.host[int(pod)-base] = e.Node
+			}
+		}
+		for _, u := range found.Unplaced {
+			out.verdict[int(u.Pod)-base] = u.Verdict
+		}
+		if w.whole && len(found.Unplaced) > 0 {
+			for i := range found.Claims { // the attempt ends here; it says where pods would have had room
+				for _, pod := range found.Claims[i].Pods {
+					out.host[int(pod)-base] = bought
+				}
+			}
+			continue
+		}
+		for i := range found.Claims {
+			n := f.coming(&found.Claims[i], fmt.Sprintf("%s%d-", bought, len(out.claims)))
+			s.Nodes = append(s.Nodes, n)
+			for _, pod := range found.Claims[i].Pods {
+				out.host[int(pod)-base] = n.Name
+			}
+			out.claims = append(out.claims, found.Claims[i])
+		}
+		for i := w.from; i < w.to; i++ {
+			s.Pods[base+i].Node = out.host[i]
+		}
+		out.waves = append(out.waves, w)
 	}
-	return n
+	return out
+}
+
+// asking is the cluster in which the virtual pods of one wave want a place that have none.
+func (f *filler) asking(s snapshot.Sorted, w wave, host []string) snapshot.Sorted {
+	now := *s.Snapshot
+	now.Pods = slices.Clone(s.Pods)
+	for i := w.from; i < w.to; i++ {
+		now.Pods[len(f.given.Pods)+i].Pending = host[i] == ""
+	}
+	if !w.buys {
+		now.Pools = slices.Clone(s.Pools)
+		for i := range now.Pools {
+			if now.Pools[i].MayLaunch() {
+				now.Pools[i].Unready.Code = reason.NothingBought
+			}
+		}
+	}
+	s.Snapshot = &now
+	return s
+}
+
+// short counts the virtual pods of waves that have no room by a layout unless something is bought. Pods of other waves got
+// nothing when the plan was made.
+func (l *layout) short(waves []wave) int {
+	lacks := map[int]bool{}
+	for _, w := range waves {
+		for i := w.from; i < w.to; i++ {
+			if l.host[i] == "" || l.host[i][0] == bought[0] {
+				lacks[i] = true
+			}
+		}
+	}
+	return len(lacks)
 }
 
 // fill enters into the plan which room the buffers have, and what has to be bought for them.
@@ -88,46 +206,46 @@ func (f *filler) fill(effort int64) {
 	if len(f.given.Buffers) == 0 {
 		return
 	}
-	found := f.find(f.settled(planned), effort)
-	f.short = short(&found)
-	f.plan.Rooms, f.plan.Solve.Steps = f.rooms(&found, planned), f.plan.Solve.Steps+found.Solve.Steps
+	found := f.search(f.settled(planned), effort)
+	f.plan.Rooms, f.plan.Solve.Steps = f.rooms(&found), f.plan.Solve.Steps+found.steps
+	f.waves = found.waves
+	f.short = found.short(f.waves)
+	for _, w := range f.waves {
+		for i := w.from; i < w.to; i++ {
+			if at := found.host[i]; at != "" && at[0] != planned[0] && at[0] != bought[0] {
+				f.host[i] = at
+			}
+		}
+	}
 	names := map[string]int{}
 	for i := range f.plan.Claims {
 		names[f.plan.Claims[i].Pool]++
 	}
-	for _, c := range found.Claims {
+	for _, c := range found.claims {
 		names[c.Pool]++
 		c.Name, c.Pods, c.Spare = fmt.Sprintf("%s-%d", c.Pool, names[c.Pool]), nil, true
 		f.plan.Spare = append(f.plan.Spare, c)
 	}
 }
 
-// rooms counts where the virtual pods are by a plan for them, and notes on which nodes that are there.
-func (f *filler) rooms(found *plan.Plan, planned string) []plan.Room {
+// rooms counts where the virtual pods are by a layout.
+func (f *filler) rooms(found *layout) []plan.Room {
 	out := make([]plan.Room, len(f.given.Buffers))
 	for i := range out {
 		out[i].Buffer = i
 	}
-	base := snapshot.PodIndex(len(f.given.Pods))
-	for _, e := range found.Existing {
-		for _, pod := range e.Pods {
-			if room := &out[f.of[pod-base]]; e.Node[0] == planned[0] {
-				room.Planned++
-			} else {
-				room.Existing++
-				f.host[pod-base] = e.Node
-			}
+	for i, at := range found.host {
+		switch room := &out[f.of[i]]; {
+		case at == "":
+			room.Lacking++
+			room.Verdict = found.verdict[i]
+		case at[0] == planned[0]:
+			room.Planned++
+		case at[0] == bought[0]:
+			room.New++
+		default:
+			room.Existing++
 		}
-	}
-	for _, c := range found.Claims {
-		for _, pod := range c.Pods {
-			out[f.of[pod-base]].New++
-		}
-	}
-	for _, u := range found.Unplaced {
-		room := &out[f.of[u.Pod-base]]
-		room.Lacking++
-		room.Verdict = u.Verdict
 	}
 	return out
 }
@@ -224,7 +342,7 @@ func (f *filler) keep(found *disrupt.Result, effort int64) {
 	number := make([]int, len(found.Disruptions)) // of each that is kept
 	for i, d := range found.Disruptions {
 		if d.Reason == plan.Underutilized || d.Reason == plan.Empty {
-			if next := f.find(f.without(append(kept, d)), effort); short(&next) > f.short {
+			if next := f.search(f.without(append(kept, d)), effort); next.short(f.waves) > f.short {
 				number[i] = -1
 				continue
 			}

@@ -68,6 +68,24 @@ func runScript(t *testing.T, file string) {
 	}
 }
 
+// booking adds a set of pods of a request; lines with the same name are the sets of one request.
+func (sc *scenario) booking(words []string) {
+	pods, err := strconv.Atoi(strings.TrimPrefix(words[1], "x"))
+	if err != nil {
+		sc.t.Fatal(err)
+	}
+	set := 0
+	for i := range sc.s.Buffers {
+		if sc.s.Buffers[i].Name == words[0] {
+			set++
+		}
+	}
+	booking := &snapshot.Booking{Set: set, Buys: words[2] == "atomic", Held: words[3] == "held"}
+	sc.s.Buffers = append(sc.s.Buffers, snapshot.Buffer{
+		Namespace: "default", Name: words[0], Pods: pods, Template: sc.template(words[0], sc.options(words[3:])), Booking: booking,
+	})
+}
+
 // scenario is a cluster in the making.
 type scenario struct {
 	t     *testing.T
@@ -118,6 +136,8 @@ func (sc *scenario) line(verb string, words []string) {
 			sc.t.Fatal(err)
 		}
 		sc.s.Buffers = append(sc.s.Buffers, snapshot.Buffer{Namespace: "default", Name: words[0], Pods: pods, Template: sc.template(words[0], sc.options(words[2:]))})
+	case "booking": // like a buffer, of a ProvisioningRequest, and the words check or atomic, and held, before what the pods are like
+		sc.booking(words)
 	case "consolidate":
 		sc.s.Now = present
 		sc.s.Settings.SpotToSpot = slices.Contains(words, "spot-to-spot")

@@ -2,7 +2,8 @@ package plan
 
 import "tenon/core/reason"
 
-// Room is what becomes of the pods that a buffer stands for, once every real pod has its place.
+// Room is what becomes of the pods that a buffer stands for, once every real pod has its place. A request that lacks room
+// for a pod gets nothing; then the numbers say what an attempt found.
 type Room struct {
 	// Buffer is an index into Snapshot.Buffers.
 	Buffer int
@@ -10,7 +11,7 @@ type Room struct {
 	Existing int
 	// Planned is how many have room beside pods on nodes that the plan buys for those.
 	Planned int
-	// New is how many need nodes of their own: Plan.Spare.
+	// New is how many need nodes of Plan.Spare.
 	New int
 	// Lacking is how many have no room, for the reason that follows.
 	Lacking int

@@ -14,7 +14,8 @@ const (
 	MatchFieldsUnsupported      Code = "MatchFieldsUnsupported"
 	DynamicResourcesUnsupported Code = "DynamicResourcesUnsupported"
 	PoolsAvoided                Code = "PoolsAvoided"
-	QuotaExceeded               Code = "QuotaExceeded" // Where: the ResourceQuota; Detail: what of it is used up
+	QuotaExceeded               Code = "QuotaExceeded"  // Where: the ResourceQuota; Detail: what of it is used up
+	BookingAwaited              Code = "BookingAwaited" // Where: the ProvisioningRequest
 
 	VolumeClaimNotFound     Code = "VolumeClaimNotFound"
 	VolumeClaimDeleted      Code = "VolumeClaimDeleted"
@@ -60,6 +61,9 @@ func (r Reason) podText() (string, bool) {
 	}
 	if r.Code == QuotaExceeded {
 		return fmt.Sprintf("exceeded quota: ResourceQuota %s leaves no room for the pod: %s; until the quota is raised or others use less, the pod is not made", r.Where, r.Detail), true
+	}
+	if r.Code == BookingAwaited {
+		return fmt.Sprintf("uses the room of ProvisioningRequest %s; no node is launched for the pod itself while the request looks for room or keeps it", r.Where), true
 	}
 	if text, found := ofPods[r.Code]; found {
 		return text, true

@@ -26,6 +26,7 @@ const (
 	CatalogFailed       Code = "CatalogFailed"   // Message: what the provider says
 	GroupObserved       Code = "GroupObserved"   // of a group
 	GroupHandedOver     Code = "GroupHandedOver" // of a group
+	NothingBought       Code = "NothingBought"   // of a request for room that is there
 )
 
 // Text is the reason in words.
@@ -53,6 +54,8 @@ func (u Unready) Text() string {
 		return "its mode is observe: nothing changes its size"
 	case GroupHandedOver:
 		return "its mode is handover: pools replace its nodes"
+	case NothingBought:
+		return "no node is launched for a request of this class"
 	case PoolLimitsAwaited:
 		return "pods wait for what its limits leave"
 	}

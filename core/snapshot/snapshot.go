@@ -33,7 +33,7 @@ type Snapshot struct {
 	Gated []Gated `json:"gated,omitempty"`
 	// Budgets bound the evictions of the pods that refer to them; by namespace and name.
 	Budgets []Budget `json:"budgets,omitempty"`
-	// Buffers are room that is to be kept free; by namespace and name.
+	// Buffers are room that is to be kept free; those of CapacityBuffers first, each by namespace and name.
 	Buffers []Buffer `json:"buffers,omitempty"`
 	// Answers are those of servers of the expander grpc to questions about this snapshot.
 	Answers []expand.Answer `json:"answers,omitempty"`
