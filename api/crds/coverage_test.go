@@ -77,7 +77,7 @@ func rulesOf(path string, s *apiextensionsv1.JSONSchemaProps) []string {
 }
 
 // mapsOfSpecs are the fields whose keys occur in the paths of errors.
-var mapsOfSpecs = regexp.MustCompile(`(\.(labels|limits|capacity|requests|systemReserved|kubeReserved|evictionHard|evictionSoft|evictionSoftGracePeriod|tags))(\.[a-zA-Z].*|\[[^\]]*\])$`)
+var mapsOfSpecs = regexp.MustCompile(`(\.(labels|limits|capacity|requests|systemReserved|kubeReserved|evictionHard|evictionSoft|evictionSoftGracePeriod|tags|parameters))(\.[a-zA-Z].*|\[[^\]]*\])$`)
 
 var index = regexp.MustCompile(`\[\d+\]`)
 

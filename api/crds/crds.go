@@ -32,6 +32,8 @@ const (
 	EC2NodeClass   = "ec2nodeclasses.karpenter.k8s.aws"
 	CapacityBuffer = "capacitybuffers.autoscaling.x-k8s.io"
 	NodeGroup      = "nodegroups.tenon.sh"
+
+	ProvisioningRequest = "provisioningrequests.autoscaling.x-k8s.io"
 )
 
 // All returns the definitions in the order in which they are best installed.
@@ -43,6 +45,7 @@ func All() []Definition {
 		{EC2NodeClass, read("karpenter.k8s.aws_ec2nodeclasses.yaml")},
 		{CapacityBuffer, read("autoscaling.x-k8s.io_capacitybuffers.yaml")},
 		{NodeGroup, read("tenon.sh_nodegroups.yaml")},
+		{ProvisioningRequest, read("autoscaling.x-k8s.io_provisioningrequests.yaml")},
 	}
 }
 

@@ -93,6 +93,7 @@ func TestListTypes(t *testing.T) {
 		"EC2NodeClass.status.conditions":                    "map type",
 		"CapacityBuffer.status.conditions":                  "map type",
 		"NodeGroup.status.conditions":                       "map type",
+		"ProvisioningRequest.status.conditions":             "map type",
 	} {
 		if got[path] != want {
 			t.Errorf("%s is %q, want %q", path, got[path], want)

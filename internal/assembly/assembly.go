@@ -83,6 +83,7 @@ func Reading(kit reconcile.Kit) ingest.Options {
 		UnsupportedDrivers:      keys(d.UnsupportedDrivers),
 		UnsupportedTopologyKeys: keys(d.UnsupportedVolumeKeys),
 		Buffers:                 kit.Settings.FeatureGates.CapacityBuffer,
+		Bookings:                ingest.Bookings{Enabled: kit.Settings.ProvisioningRequests.Enabled, Instance: kit.Settings.ProvisioningRequests.Instance},
 		Unjudged:                true,
 	}
 	if kit.Settings.FeatureGates.NodeGroups {

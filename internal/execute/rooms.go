@@ -20,6 +20,9 @@ func (e *Executor) MarkRooms(ctx context.Context, s *snapshot.Snapshot, rooms []
 	var wrong []error
 	for i := range rooms {
 		b := &s.Buffers[rooms[i].Buffer]
+		if b.Booking != nil {
+			continue // see MarkRequests
+		}
 		if err := e.markRoom(ctx, b, &rooms[i]); err != nil {
 			wrong = append(wrong, fmt.Errorf("mark buffer %s: %w", b.Key(), err))
 		}

@@ -138,8 +138,10 @@ func borne(limits autoscalingv1beta1.Limits, template *corev1.PodTemplateSpec) (
 	return pods, limited
 }
 
-// Buffers are the buffers that ask for room, by namespace and name.
-func (t *Translator) Buffers() []snapshot.Buffer {
+// Buffers are the CapacityBuffers that ask for room, by namespace and name, and after them ProvisioningRequests.
+func (t *Translator) Buffers() []snapshot.Buffer { return append(t.buffers(), t.bookings()...) }
+
+func (t *Translator) buffers() []snapshot.Buffer {
 	if !t.options.Buffers {
 		return nil
 	}
@@ -168,8 +170,10 @@ func virtual(b *autoscalingv1beta1.CapacityBuffer, template *corev1.PodTemplateS
 	}
 	pod.Spec.NodeName, pod.Spec.SchedulingGates = "", nil
 	pod.Spec.Priority, pod.Spec.PriorityClassName = ptr.To(int32(lowestPriority)), ""
-	pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil || v.Ephemeral != nil
-	})
+	pod.Spec.Volumes = withoutClaims(pod.Spec.Volumes)
 	return pod
+}
+
+func withoutClaims(volumes []corev1.Volume) []corev1.Volume {
+	return slices.DeleteFunc(volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
 }

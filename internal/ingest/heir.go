@@ -15,6 +15,7 @@ type heirs map[types.UID]map[key]*corev1.Pod
 // Replace notes the change of a pod from one state to the next. The former is nil for a new pod, the
 // latter for a deleted one.
 func (x *Index) Replace(was, is *corev1.Pod) {
+	x.consumers.replace(was, is)
 	if replaced := replacedBy(was); replaced != "" {
 		if delete(x.heirs[replaced], keyOf(was)); len(x.heirs[replaced]) == 0 {
 			delete(x.heirs, replaced)

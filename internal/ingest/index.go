@@ -13,6 +13,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	"tenon/core/order"
 	"tenon/internal/owner"
@@ -37,7 +38,9 @@ type Index struct {
 	deployments  map[key]*appsv1.Deployment
 	jobs         map[key]*batchv1.Job
 	buffers      map[key]*autoscalingv1beta1.CapacityBuffer
+	requests     map[key]*autoscalingv1.ProvisioningRequest
 	podTemplates map[key]*corev1.PodTemplate
+	consumers    consumers
 	former       former
 	heirs        heirs
 }
@@ -100,7 +103,9 @@ func NewIndex() *Index {
 		deployments:  map[key]*appsv1.Deployment{},
 		jobs:         map[key]*batchv1.Job{},
 		buffers:      map[key]*autoscalingv1beta1.CapacityBuffer{},
+		requests:     map[key]*autoscalingv1.ProvisioningRequest{},
 		podTemplates: map[key]*corev1.PodTemplate{},
+		consumers:    consumers{},
 		former:       former{parents: map[owner.Ref]owner.Ref{}},
 		heirs:        heirs{},
 	}
@@ -151,6 +156,8 @@ func (x *Index) putWorkload(object any) bool {
 		x.jobs[keyOf(o)] = o
 	case *autoscalingv1beta1.CapacityBuffer:
 		x.buffers[keyOf(o)] = o
+	case *autoscalingv1.ProvisioningRequest:
+		x.requests[keyOf(o)] = o
 	case *corev1.PodTemplate:
 		x.podTemplates[keyOf(o)] = o
 	default:
@@ -197,6 +204,8 @@ func (x *Index) Find(object any) any {
 		return found(x.jobs, keyOf(o))
 	case *autoscalingv1beta1.CapacityBuffer:
 		return found(x.buffers, keyOf(o))
+	case *autoscalingv1.ProvisioningRequest:
+		return found(x.requests, keyOf(o))
 	case *corev1.PodTemplate:
 		return found(x.podTemplates, keyOf(o))
 	}
@@ -255,6 +264,8 @@ func (x *Index) removeWorkload(object any) bool {
 		delete(x.jobs, keyOf(o))
 	case *autoscalingv1beta1.CapacityBuffer:
 		delete(x.buffers, keyOf(o))
+	case *autoscalingv1.ProvisioningRequest:
+		delete(x.requests, keyOf(o))
 	case *corev1.PodTemplate:
 		delete(x.podTemplates, keyOf(o))
 	default:

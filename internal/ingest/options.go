@@ -42,6 +42,8 @@ type Options struct {
 	Overlays bool
 	// Buffers turns CapacityBuffers on.
 	Buffers bool
+	// Bookings says which ProvisioningRequests are read.
+	Bookings Bookings
 	// ScaleDown holds the rules for removing nodes of groups in mode cas that set none; nil if there are no such
 	// groups.
 	ScaleDown *snapshot.ScaleDown

@@ -29,7 +29,7 @@ func (t *Translator) Pod(pod *corev1.Pod) (snapshot.Pod, bool) {
 		Ends:        podpolicy.Ends(pod),
 	}
 	if pending {
-		out.Refused = found.refused
+		out.Refused = t.withheld(pod, found.refused)
 		return out, true
 	}
 	out.Tie = t.Tie(pod)
@@ -58,7 +58,7 @@ func (t *Translator) isPending(pod *corev1.Pod) bool {
 	if hasVerdict(pod) {
 		return IsJudged(pod)
 	}
-	return t.options.Files || t.options.Unjudged && isForeseeable(pod)
+	return t.options.Files || t.options.Unjudged && isForeseeable(pod) && t.awaitsBooking(pod) == ""
 }
 
 // Gated returns the scheduling gates of a pod that would otherwise be pending. The result is false for

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
@@ -30,7 +31,13 @@ func pictured(s settings.Settings) []client.Object {
 		&storagev1.StorageClass{}, &storagev1.CSINode{}, &policyv1.PodDisruptionBudget{},
 	}
 	if s.FeatureGates.CapacityBuffer {
-		kinds = append(kinds, &autoscalingv1beta1.CapacityBuffer{}, &corev1.PodTemplate{})
+		kinds = append(kinds, &autoscalingv1beta1.CapacityBuffer{})
+	}
+	if s.ProvisioningRequests.Enabled {
+		kinds = append(kinds, &autoscalingv1.ProvisioningRequest{})
+	}
+	if s.FeatureGates.CapacityBuffer || s.ProvisioningRequests.Enabled {
+		kinds = append(kinds, &corev1.PodTemplate{})
 	}
 	if !s.SchedulerConfig.Empty() { // whose selectors default spreads are made from
 		kinds = append(kinds, &corev1.Service{}, &corev1.ReplicationController{})

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -107,7 +108,7 @@ func New(ctx context.Context, o Options) (*Process, error) {
 func (p *Process) assemble(o Options) error {
 	kinds := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		scheme.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, autoscalingv1beta1.AddToScheme, tenonv1alpha1.AddToScheme, awsv1.AddToScheme,
+		scheme.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv1beta1.AddToScheme, tenonv1alpha1.AddToScheme, awsv1.AddToScheme,
 	} {
 		if err := add(kinds); err != nil {
 			return fmt.Errorf("learn the kinds of objects: %w", err)

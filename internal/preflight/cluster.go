@@ -47,7 +47,7 @@ func Cluster(ctx context.Context, o Options) ([]Finding, error) {
 }
 
 func (o Options) definitions(ctx context.Context) ([]Finding, error) {
-	list, err := wanted(o.Settings.FeatureGates)
+	list, err := wanted(o.Settings)
 	if err != nil {
 		return nil, err
 	}

@@ -20,10 +20,14 @@ const (
 )
 
 // wanted are the definitions that the controller needs with its settings, in the order of installation.
-func wanted(gates settings.FeatureGates) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+func wanted(s settings.Settings) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var list []*apiextensionsv1.CustomResourceDefinition
+	unused := map[string]bool{
+		crds.NodeOverlay: !s.FeatureGates.NodeOverlay, crds.CapacityBuffer: !s.FeatureGates.CapacityBuffer, crds.NodeGroup: !s.FeatureGates.NodeGroups,
+		crds.ProvisioningRequest: !s.ProvisioningRequests.Enabled,
+	}
 	for _, d := range crds.All() {
-		if d.Name == crds.NodeOverlay && !gates.NodeOverlay || d.Name == crds.CapacityBuffer && !gates.CapacityBuffer || d.Name == crds.NodeGroup && !gates.NodeGroups {
+		if unused[d.Name] {
 			continue
 		}
 		definition := &apiextensionsv1.CustomResourceDefinition{}

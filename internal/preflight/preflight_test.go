@@ -34,7 +34,7 @@ func TestVersions(t *testing.T) {
 // A definition is good if it serves our version with our fields; each other state is told apart.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
-	all, err := wanted(settings.FeatureGates{})
+	all, err := wanted(settings.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestDefinitions(t *testing.T) {
 func TestRightsAreThoseOfTheChart(t *testing.T) {
 	t.Parallel()
 	for file, s := range map[string]settings.Settings{
-		"full":   {FeatureGates: settings.FeatureGates{NodeOverlay: true, CapacityBuffer: true, NodeGroups: true}, LeaderElectionName: "karpenter-leader-election", DashboardListen: "127.0.0.1:8082"},
+		"full":   {FeatureGates: settings.FeatureGates{NodeOverlay: true, CapacityBuffer: true, NodeGroups: true}, ProvisioningRequests: settings.ProvisioningRequests{Enabled: true}, LeaderElectionName: "karpenter-leader-election", DashboardListen: "127.0.0.1:8082"},
 		"shadow": {Mode: settings.ModeShadow, LeaderElectionName: "tenon-shadow"},
 	} {
 		t.Run(file, func(t *testing.T) {

@@ -74,7 +74,14 @@ func Rights(s settings.Settings, namespace string) []Right {
 	}
 	if s.FeatureGates.CapacityBuffer {
 		rules = append(rules, grant{group: "autoscaling.x-k8s.io", resources: "capacitybuffers", verbs: "list watch"},
-			grant{group: "autoscaling.x-k8s.io", resources: "capacitybuffers/status", verbs: "patch"}, grant{resources: "podtemplates", verbs: "list watch"})
+			grant{group: "autoscaling.x-k8s.io", resources: "capacitybuffers/status", verbs: "patch"})
+	}
+	if s.ProvisioningRequests.Enabled {
+		rules = append(rules, grant{group: "autoscaling.x-k8s.io", resources: "provisioningrequests", verbs: "list watch"},
+			grant{group: "autoscaling.x-k8s.io", resources: "provisioningrequests/status", verbs: "patch"})
+	}
+	if s.FeatureGates.CapacityBuffer || s.ProvisioningRequests.Enabled {
+		rules = append(rules, grant{resources: "podtemplates", verbs: "list watch"})
 	}
 	if s.FeatureGates.NodeGroups {
 		rules = append(rules, grant{group: "tenon.sh", resources: "nodegroups", verbs: "get list watch create delete"},

@@ -56,6 +56,11 @@ func (s *Settings) scaleDownOptions() []Option {
 		own("skip-nodes-with-local-storage", "true", "a pod with a hostPath or emptyDir volume keeps its node from being removed", Boolean(&drain.SkipNodesWithLocalStorage), nil),
 		own("skip-nodes-with-custom-controller-pods", "true", "a pod keeps its node from being removed if its controller is gone or of a kind that is not Kubernetes' own", Boolean(&drain.SkipNodesWithCustomControllerPods), nil),
 		own("min-replica-count", "0", "a pod of a ReplicaSet with fewer replicas keeps its node from being removed", Number(&drain.MinReplicaCount), nil),
+		own("enable-provisioning-requests", "false", "answer ProvisioningRequests (autoscaling.x-k8s.io/v1) of the classes check-capacity and best-effort-atomic-scale-up, for pools and groups in every mode", Boolean(&s.ProvisioningRequests.Enabled), nil),
+		period("provisioning-request-initial-backoff-time", "1m", "after which pause a ProvisioningRequest that got no room is looked at again; twice as long after each further time", &s.ProvisioningRequests.FirstBackoff),
+		period("provisioning-request-max-backoff-time", "10m", "the longest such pause", &s.ProvisioningRequests.LongestBackoff),
+		own("check-capacity-provisioning-request-max-batch-size", "10", "how many ProvisioningRequests without room, of both classes, one decision looks at", Number(&s.ProvisioningRequests.MaxBatch), s.checkBatch),
+		own("check-capacity-processor-instance", "", "answer only ProvisioningRequests of the class check-capacity whose parameter processorInstance has this value; without it those without the parameter, and the other class", Text(&s.ProvisioningRequests.Instance), nil),
 		period("max-node-provision-time", "15m", "how long an instance of a group, in any mode, may take to become a node; the tag is maxnodeprovisiontime", &s.MaxNodeProvisionTime),
 		period("max-node-startup-time", "15m", "how long a node of a group, in any mode, may take to become Ready; until then its taints do not count; the tag is maxnodestartuptime", &s.MaxNodeStartupTime),
 		own("max-graceful-termination-sec", "600", "the longest grace period of a pod on a node that is removed, in seconds", Number(&s.GroupDrain.MaxGraceSeconds), s.checkGrace),
@@ -103,6 +108,13 @@ type GroupDrain struct {
 	DeletionDelay time.Duration
 	// DaemonsOfEmpty and DaemonsOfOccupied: pods of DaemonSets are evicted from nodes that had no other pods, or had some.
 	DaemonsOfEmpty, DaemonsOfOccupied bool
+}
+
+func (s *Settings) checkBatch() error {
+	if s.ProvisioningRequests.MaxBatch < 1 {
+		return errors.New("it must be at least 1")
+	}
+	return nil
 }
 
 func (s *Settings) checkGrace() error {

@@ -78,6 +78,8 @@ type Settings struct {
 	Balance                  snapshot.Balance
 	// WriteStatusConfigMap has the status written as Cluster Autoscaler does.
 	WriteStatusConfigMap bool
+	// ProvisioningRequests says which of them are answered, and how.
+	ProvisioningRequests ProvisioningRequests
 	// MaxNodeProvisionTime is how long an instance of a group may take to become a node, and MaxNodeStartupTime how long a node to
 	// become Ready.
 	MaxNodeProvisionTime time.Duration
@@ -86,6 +88,17 @@ type Settings struct {
 	GroupDrain GroupDrain
 	// ScaleDown is how nodes of groups in mode cas go.
 	ScaleDown snapshot.ScaleDown
+}
+
+// ProvisioningRequests says which ProvisioningRequests are answered, and how.
+type ProvisioningRequests struct {
+	// Enabled has them answered; Instance is this program's name if several answer requests of one cluster.
+	Enabled  bool
+	Instance string
+	// FirstBackoff and LongestBackoff are the pauses after which a request that got no room is looked at again.
+	FirstBackoff, LongestBackoff time.Duration
+	// MaxBatch is how many requests without room one decision looks at.
+	MaxBatch int
 }
 
 // Mode says whether decisions are carried out.

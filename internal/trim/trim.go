@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
@@ -103,12 +104,12 @@ func trimPod(p *corev1.Pod) {
 	trimStatus(p)
 }
 
-// annotations keeps those that say something about disruption.
+// annotations keeps those that say something about disruption, or whose room a pod uses.
 func annotations(all map[string]string) map[string]string {
 	var kept map[string]string
 	for name, value := range all {
 		if strings.HasPrefix(name, karpenterv1.Group+"/") || name == corev1.PodDeletionCost || strings.HasPrefix(name, "cluster-autoscaler.kubernetes.io/") ||
-			strings.HasPrefix(name, "tenon.") {
+			strings.HasPrefix(name, "tenon.") || name == autoscalingv1.AnnotationConsume {
 			if kept == nil {
 				kept = map[string]string{}
 			}

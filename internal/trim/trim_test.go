@@ -55,7 +55,7 @@ func TestWhatDrainsLookAtStays(t *testing.T) {
 	grace, now := int64(17), metav1.Now()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
-			"karpenter.sh/do-not-disrupt": "5m", "controller.kubernetes.io/pod-deletion-cost": "3", "other": "x",
+			"karpenter.sh/do-not-disrupt": "5m", "controller.kubernetes.io/pod-deletion-cost": "3", "autoscaling.x-k8s.io/consume-provisioning-request": "job", "other": "x",
 		}, Finalizers: []string{"f"}, DeletionTimestamp: &now},
 		Spec: corev1.PodSpec{
 			TerminationGracePeriodSeconds: &grace, PriorityClassName: "system-node-critical", RestartPolicy: corev1.RestartPolicyNever,
@@ -76,7 +76,7 @@ func TestWhatDrainsLookAtStays(t *testing.T) {
 	}
 	want := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
-			"karpenter.sh/do-not-disrupt": "5m", "controller.kubernetes.io/pod-deletion-cost": "3",
+			"karpenter.sh/do-not-disrupt": "5m", "controller.kubernetes.io/pod-deletion-cost": "3", "autoscaling.x-k8s.io/consume-provisioning-request": "job",
 		}, Finalizers: []string{"f"}, DeletionTimestamp: &now},
 		Spec: corev1.PodSpec{
 			TerminationGracePeriodSeconds: &grace, PriorityClassName: "system-node-critical", RestartPolicy: corev1.RestartPolicyNever,

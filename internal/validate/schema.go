@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tenon/api/admission"
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	"tenon/api/crds"
@@ -43,6 +44,7 @@ var definitions = map[string]string{
 	karpenterv1.Group + "/v1alpha1 NodeOverlay":          crds.NodeOverlay,
 	awsv1.Group + "/v1 EC2NodeClass":                     crds.EC2NodeClass,
 	autoscalingv1beta1.Group + "/v1beta1 CapacityBuffer": crds.CapacityBuffer,
+	autoscalingv1.Group + "/v1 ProvisioningRequest":      crds.ProvisioningRequest,
 	tenonv1alpha1.Group + "/v1alpha1 NodeGroup":          crds.NodeGroup,
 }
 

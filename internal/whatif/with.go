@@ -39,6 +39,7 @@ func (c *attempt) with(t *Trial, given *ingest.Objects) error {
 	catalogs := map[string]snapshot.CatalogIndex{}
 	options := t.Options
 	options.Now, options.Settings, options.Files, options.Overlays, options.Buffers = c.out.Now, c.out.Settings, true, false, false
+	options.Bookings = ingest.Bookings{}
 	options.Catalog = func(pool *karpenterv1.NodePool, class metav1.Object) (*catalog.Catalog, error) {
 		at, err := c.catalogOf(pool, class, t.Options)
 		if err != nil {

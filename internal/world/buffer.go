@@ -35,11 +35,16 @@ func sameRoom(a, b ingest.Room) bool {
 	return a.Pods == b.Pods && a.Problem == b.Problem && (a.Template == b.Template || equality.Semantic.DeepEqual(a.Template, b.Template))
 }
 
-// buffered returns for how many pods buffers ask for room.
+// buffered returns for how many pods buffers and requests ask for room.
 func (w *World) buffered() int {
 	n := 0
 	for _, room := range w.rooms {
 		n += int(room.Pods)
+	}
+	for _, booked := range w.booked {
+		for _, set := range booked.Sets {
+			n += set.Pods
+		}
 	}
 	return n
 }
@@ -54,7 +59,7 @@ func (w *World) Buffer(namespace, name string) (*autoscalingv1beta1.CapacityBuff
 
 // recheckBuffers marks the buffers for another look: a change may have taken their room.
 func (w *World) recheckBuffers() {
-	if len(w.rooms) > 0 {
+	if len(w.rooms)+len(w.booked) > 0 {
 		w.pulse.count++
 	}
 }

@@ -30,6 +30,8 @@ type Moment struct {
 	Lesson func(pool *karpenterv1.NodePool, drifted bool) Lesson
 	// Waiting holds what the last decision left waiting.
 	Waiting snapshot.Waiting
+	// Asks reports whether room is to be looked for now for a ProvisioningRequest that has none. Nil means for none.
+	Asks func(namespace, name string) bool
 }
 
 // Lesson is how past disruptions of a pool constrain the next ones.
@@ -89,7 +91,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	prices := pricesOf(out, m.Market)
 	w.groups.addPools(w.translator, out, prices)
 	w.refresh(prices)
-	out.Buffers = w.buffers
+	out.Buffers = asking(w.buffers, m.Asks)
 	out.Gated = w.pods.gatedPods()
 	out.Daemons, out.Templates = w.daemons.list, w.translator.Templates()
 	var unseen bool

@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -53,6 +54,7 @@ type World struct {
 	pulse      pulse
 	buffers    []snapshot.Buffer                    // as of the last picture
 	rooms      map[types.NamespacedName]ingest.Room // what buffers ask for now
+	booked     map[types.NamespacedName]ingest.Booked
 
 	disruptions *Disruptions // with a lock of its own
 	subscribers []func()
@@ -93,6 +95,7 @@ func (w *World) Put(object any) {
 			w.recheckBuffers()
 		}
 		w.noteRooms(object)
+		w.noteBookings(object)
 	})
 }
 
@@ -103,6 +106,7 @@ func (w *World) Remove(object any) {
 		w.recheckBuffers()
 		w.remove(object)
 		w.noteRooms(object)
+		w.noteBookings(object)
 	})
 }
 
@@ -150,7 +154,7 @@ func (w *World) put(object any) bool {
 			return false
 		}
 		w.pulse.supply()
-	case *corev1.ResourceQuota, *autoscalingv1beta1.CapacityBuffer, *corev1.PodTemplate:
+	case *corev1.ResourceQuota, *autoscalingv1beta1.CapacityBuffer, *autoscalingv1.ProvisioningRequest, *corev1.PodTemplate:
 		w.index.Put(o) // a quota changes with every pod, and says only how many more may come
 		return false
 	case *appsv1.Deployment:
@@ -183,7 +187,7 @@ func (w *World) remove(object any) {
 	case *appsv1.DaemonSet:
 		w.daemons.remove(keyOf(o))
 		w.pulse.supply()
-	case *corev1.ResourceQuota, *autoscalingv1beta1.CapacityBuffer, *corev1.PodTemplate:
+	case *corev1.ResourceQuota, *autoscalingv1beta1.CapacityBuffer, *autoscalingv1.ProvisioningRequest, *corev1.PodTemplate:
 		w.index.Remove(o)
 	default:
 		w.unrefer(object)

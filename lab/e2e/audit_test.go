@@ -24,27 +24,28 @@ import (
 
 // unreached lists rights that the test below does not use, each with what uses it.
 var unreached = map[string]string{
-	"update nodeclaims/finalizers.karpenter.sh":         "owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
-	"update nodepools/finalizers.karpenter.sh":          "owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
-	"get deployments.apps":                              "pods with tenon.sh/surge: stories, TestSinglePodSurges",
-	"get replicasets.apps":                              "pods with tenon.sh/surge: stories, TestSinglePodSurges",
-	"patch deployments.apps":                            "pods with tenon.sh/surge: stories, TestSinglePodSurges",
-	"delete pods":                                       "pods that outlive the grace period of their node: stories, drain_test.go",
-	"patch nodeoverlays/status.karpenter.sh":            "overlays: stories, pool_test.go",
-	"patch capacitybuffers/status.autoscaling.x-k8s.io": "buffers: stories, buffer_test.go",
-	"patch events":                                      "events that are told again",
-	"update leases.coordination.k8s.io":                 "leader election: package handover",
-	"get leases.coordination.k8s.io":                    "leader election: package handover",
-	"create leases.coordination.k8s.io":                 "leader election: package handover",
-	"create configmaps":                                 "memory of nodes that was learned, after an hour",
-	"update configmaps":                                 "memory of nodes that was learned, after an hour",
-	"patch pods/status":                                 "nominations of pods whose nodes open at the same time: lab/stopwatch",
-	"get nodepools.karpenter.sh":                        "roll-outs and static pools: stories, pool_test.go",
-	"get nodes":                                         "claims whose node never joined",
-	"create nodegroups.tenon.sh":                        "Auto Scaling groups that are found: lab/aws",
-	"delete nodegroups.tenon.sh":                        "Auto Scaling groups that are found: lab/aws",
-	"get nodegroups.tenon.sh":                           "Auto Scaling groups that are found: lab/aws",
-	"patch nodegroups/status.tenon.sh":                  "Auto Scaling groups that are found: lab/aws",
+	"update nodeclaims/finalizers.karpenter.sh":              "owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
+	"update nodepools/finalizers.karpenter.sh":               "owner references, where the admission plugin OwnerReferencesPermissionEnforcement is on",
+	"get deployments.apps":                                   "pods with tenon.sh/surge: stories, TestSinglePodSurges",
+	"get replicasets.apps":                                   "pods with tenon.sh/surge: stories, TestSinglePodSurges",
+	"patch deployments.apps":                                 "pods with tenon.sh/surge: stories, TestSinglePodSurges",
+	"delete pods":                                            "pods that outlive the grace period of their node: stories, drain_test.go",
+	"patch nodeoverlays/status.karpenter.sh":                 "overlays: stories, pool_test.go",
+	"patch capacitybuffers/status.autoscaling.x-k8s.io":      "buffers: stories, buffer_test.go",
+	"patch provisioningrequests/status.autoscaling.x-k8s.io": "requests: nodegroups, request_test.go",
+	"patch events":                                           "events that are told again",
+	"update leases.coordination.k8s.io":                      "leader election: package handover",
+	"get leases.coordination.k8s.io":                         "leader election: package handover",
+	"create leases.coordination.k8s.io":                      "leader election: package handover",
+	"create configmaps":                                      "memory of nodes that was learned, after an hour",
+	"update configmaps":                                      "memory of nodes that was learned, after an hour",
+	"patch pods/status":                                      "nominations of pods whose nodes open at the same time: lab/stopwatch",
+	"get nodepools.karpenter.sh":                             "roll-outs and static pools: stories, pool_test.go",
+	"get nodes":                                              "claims whose node never joined",
+	"create nodegroups.tenon.sh":                             "Auto Scaling groups that are found: lab/aws",
+	"delete nodegroups.tenon.sh":                             "Auto Scaling groups that are found: lab/aws",
+	"get nodegroups.tenon.sh":                                "Auto Scaling groups that are found: lab/aws",
+	"patch nodegroups/status.tenon.sh":                       "Auto Scaling groups that are found: lab/aws",
 }
 
 // TestRightsAreUsed has Tenon buy nodes, drain one and give the others up, under the token and the
@@ -54,6 +55,7 @@ func TestRightsAreUsed(t *testing.T) {
 	t.Parallel()
 	lab := labtest.Own(t, labtest.Options{Controller: "tenon", Audit: true, Settings: []string{
 		"FEATURE_GATES=NodeOverlay=true,CapacityBuffer=true,NodeGroups=true",
+		"ENABLE_PROVISIONING_REQUESTS=true",
 		`SCHEDULER_CONFIG={"podTopologySpread": {"defaultConstraints": [{"maxSkew": 5, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}]}}`,
 	}})
 	for _, file := range []string{"basic.yaml", "inflate.yaml"} {

@@ -37,7 +37,7 @@ const tokenLife = 30 * 24 * time.Hour
 // where it serves the dashboard, if it does.
 func Tenon(ctx context.Context, config *rest.Config, dashboard string) (token string, err error) {
 	return release(ctx, config, account, map[string]any{
-		"featureGates": map[string]any{"nodeOverlay": true, "capacityBuffer": true, "nodeGroups": true}, "dashboardListen": dashboard,
+		"featureGates": map[string]any{"nodeOverlay": true, "capacityBuffer": true, "nodeGroups": true}, "enableProvisioningRequests": true, "dashboardListen": dashboard,
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -34,7 +35,7 @@ func workloads() []client.ObjectList {
 	return []client.ObjectList{
 		&appsv1.DeploymentList{}, &appsv1.StatefulSetList{}, &appsv1.DaemonSetList{}, &appsv1.ReplicaSetList{},
 		&v1.ReplicationControllerList{}, &batchv1.CronJobList{}, &batchv1.JobList{},
-		&policyv1.PodDisruptionBudgetList{}, &karpenterv1.NodePoolList{}, &autoscalingv1beta1.CapacityBufferList{}, &tenonv1alpha1.NodeGroupList{},
+		&policyv1.PodDisruptionBudgetList{}, &karpenterv1.NodePoolList{}, &autoscalingv1beta1.CapacityBufferList{}, &autoscalingv1.ProvisioningRequestList{}, &tenonv1alpha1.NodeGroupList{},
 	}
 }
 

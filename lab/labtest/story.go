@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -161,6 +162,8 @@ func conditionsOf(object client.Object) []metav1.Condition {
 	case *awsv1.EC2NodeClass:
 		return o.Status.Conditions
 	case *autoscalingv1beta1.CapacityBuffer:
+		return o.Status.Conditions
+	case *autoscalingv1.ProvisioningRequest:
 		return o.Status.Conditions
 	default:
 		panic(fmt.Sprintf("the conditions of %T cannot be read", object))

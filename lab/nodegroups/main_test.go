@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 		"FEATURE_GATES=NodeGroups=true", "NODE_GROUP_AUTO_DISCOVERY=asg:tag=k8s.io/cluster-autoscaler/enabled",
 		"SCALE_DOWN_DELAY_AFTER_ADD=10s", // groups have no tag for it
 		"EXPANDER=priority,price",
+		"ENABLE_PROVISIONING_REQUESTS=true",
 		"BALANCE_SIMILAR_NODE_GROUPS=true",
 	}})
 }

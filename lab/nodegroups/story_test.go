@@ -230,6 +230,11 @@ func (s *story) deploy(app string, replicas int32, groups ...string) {
 // deployWith is deploy with a change of the pods.
 func (s *story) deployWith(app string, replicas int32, change func(*v1.PodSpec), groups ...string) {
 	s.Helper()
+	s.Create(s.deployment(app, replicas, change, groups...))
+}
+
+// deployment is what deployWith makes.
+func (s *story) deployment(app string, replicas int32, change func(*v1.PodSpec), groups ...string) *appsv1.Deployment {
 	labels := map[string]string{"app": app}
 	pod := v1.PodSpec{
 		TerminationGracePeriodSeconds: new(int64),
@@ -245,9 +250,9 @@ func (s *story) deployWith(app string, replicas int32, change func(*v1.PodSpec),
 		NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{in}}},
 	}}}
 	change(&pod)
-	s.Create(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: app}, Spec: appsv1.DeploymentSpec{
+	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: app}, Spec: appsv1.DeploymentSpec{
 		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
-	}})
+	}}
 }
 
 // killing is held by the story that kills the controller, until it runs again.

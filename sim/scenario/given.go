@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
@@ -56,6 +57,9 @@ func (p *run) template(w wish) (corev1.PodTemplateSpec, error) {
 			return t, err
 		}
 		t.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: int32(n), HostPort: int32(n)}}
+	}
+	if uses := w.options["uses"]; uses != "" {
+		t.Annotations = map[string]string{autoscalingv1.AnnotationConsume: uses}
 	}
 	mine := &metav1.LabelSelector{MatchLabels: t.Labels}
 	if w.options["spread"] == "zone" {

@@ -143,7 +143,7 @@ func options(words []string) map[string]string {
 // act performs the action of a line. A refusal by the API server is an observation, not an error.
 func (p *run) act(w wish) ([]string, error) {
 	do, known := map[string]func(wish) error{
-		"deployment": p.deploy, "statefulset": p.keep, "job": p.work, "pod": p.bind, "pool": p.pool, "class": p.class, "budget": p.budget, "buffer": p.buffer,
+		"deployment": p.deploy, "statefulset": p.keep, "job": p.work, "pod": p.bind, "pool": p.pool, "class": p.class, "budget": p.budget, "buffer": p.buffer, "request": p.request,
 		"limit": p.limit, "scale": p.scale, "roll": p.rollOut, "annotate": p.annotate, "delete": p.remove, "force": p.force,
 		"lose": p.lose, "interrupt": p.interrupt, "price": p.price, "shortage": p.shortage, "stock": p.restock,
 		"crash": func(wish) error { p.sim.Crash(); return nil }, "handover": func(wish) error { p.sim.HandOver(); return nil },

@@ -31,6 +31,8 @@ func (p *run) see(what, subject string) ([]string, error) {
 		return p.pools(), nil
 	case "buffers":
 		return p.buffers(), nil
+	case "requests":
+		return p.requests(), nil
 	case "events":
 		return p.events(subject), nil
 	case "bought":

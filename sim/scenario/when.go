@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
@@ -199,6 +200,8 @@ func (p *run) meant(w wish) ([]client.Object, error) {
 		objects = []client.Object{&policyv1.PodDisruptionBudget{ObjectMeta: meta}}
 	case "buffer":
 		objects = []client.Object{&autoscalingv1beta1.CapacityBuffer{ObjectMeta: meta}}
+	case "request":
+		objects = []client.Object{&autoscalingv1.ProvisioningRequest{ObjectMeta: meta}}
 	case "pod":
 		objects = []client.Object{&corev1.Pod{ObjectMeta: meta}}
 	case "pool":

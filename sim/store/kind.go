@@ -23,6 +23,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"tenon/api/admission"
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	"tenon/api/crds"
@@ -63,7 +64,7 @@ func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme,
-		awsv1.AddToScheme, autoscalingv1beta1.AddToScheme, tenonv1alpha1.AddToScheme,
+		awsv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv1beta1.AddToScheme, tenonv1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register kinds: %w", err)
@@ -108,6 +109,8 @@ func customKinds() map[string]client.Object {
 		crds.EC2NodeClass:   &awsv1.EC2NodeClass{},
 		crds.CapacityBuffer: &autoscalingv1beta1.CapacityBuffer{},
 		crds.NodeGroup:      &tenonv1alpha1.NodeGroup{},
+
+		crds.ProvisioningRequest: &autoscalingv1.ProvisioningRequest{},
 	}
 }
 

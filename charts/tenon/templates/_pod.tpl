@@ -68,6 +68,7 @@
   (list "INTERRUPTION_QUEUE" $s.interruptionQueue)
   (list "NODES" (join "\n" $s.nodes))
   (list "NODE_GROUP_AUTO_DISCOVERY" (join "\n" $s.nodeGroupAutoDiscovery))
+  (list "ENABLE_PROVISIONING_REQUESTS" $s.enableProvisioningRequests)
   (list "RESERVED_ENIS" $s.reservedENIs)
   (list "ENABLE_ZONAL_SHIFT" $s.enableZonalShift)
   (list "DISABLE_CLUSTER_STATE_OBSERVABILITY" $s.disableClusterStateObservability)

@@ -11,7 +11,11 @@ func (p Planned) buffers(e *encoder) {
 		room := &p.Plan.Rooms[i]
 		number := func(name string, n int) { e.inline(name, strconv.AppendInt(e.scratch(), int64(n), 10)) }
 		e.open()
-		e.text("buffer", p.Snapshot.Buffers[room.Buffer].Key())
+		kind, b := "buffer", &p.Snapshot.Buffers[room.Buffer]
+		if b.Booking != nil {
+			kind = "provisioningRequest"
+		}
+		e.text(kind, b.Key())
 		number("pods", room.Pods())
 		number("onExisting", room.Existing)
 		number("besidePods", room.Planned)

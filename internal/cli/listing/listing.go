@@ -26,6 +26,8 @@ type Options struct {
 	Overlays bool
 	// Buffers are read, with what they refer to, when they play a part.
 	Buffers bool
+	// Requests are ProvisioningRequests, with what they refer to.
+	Requests bool
 	// Owners are the workloads and services that default topology spreads look at.
 	Owners bool
 	// Progress, if set, is told after every page.

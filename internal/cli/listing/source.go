@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -63,9 +64,14 @@ func sources(options Options) []source {
 	if options.Buffers {
 		list = append(list,
 			source{path: "/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers", kind: "CapacityBuffer", make: func() metav1.Object { return &autoscalingv1beta1.CapacityBuffer{} }, optional: true},
-			source{path: "/api/v1/podtemplates", kind: "PodTemplate", make: func() metav1.Object { return &corev1.PodTemplate{} }},
 			source{path: "/apis/apps/v1/deployments", kind: "Deployment", make: func() metav1.Object { return &appsv1.Deployment{} }},
 		)
+	}
+	if options.Requests {
+		list = append(list, source{path: "/apis/autoscaling.x-k8s.io/v1/provisioningrequests", kind: "ProvisioningRequest", make: func() metav1.Object { return &autoscalingv1.ProvisioningRequest{} }, optional: true})
+	}
+	if options.Buffers || options.Requests {
+		list = append(list, source{path: "/api/v1/podtemplates", kind: "PodTemplate", make: func() metav1.Object { return &corev1.PodTemplate{} }})
 	}
 	if options.Owners {
 		list = append(list,

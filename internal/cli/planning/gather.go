@@ -204,6 +204,7 @@ func (j *job) fromCluster(ctx context.Context) (*ingest.Objects, error) {
 	return listing.Read(ctx, config, listing.Options{
 		Overlays: j.Settings.FeatureGates.NodeOverlay,
 		Buffers:  j.Settings.FeatureGates.CapacityBuffer,
+		Requests: j.Settings.ProvisioningRequests.Enabled,
 		Owners:   !j.Settings.SchedulerConfig.Empty(),
 		Note:     func(text string) { j.note("%s", text) },
 		Progress: func(kind string, objects int) {

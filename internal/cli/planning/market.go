@@ -75,6 +75,7 @@ func IngestOptions(m provider.Market, now time.Time, s settings.Settings) ingest
 		DefaultSpreads:   s.SchedulerConfig.PodTopologySpread.DefaultConstraints,
 		Overlays:         s.FeatureGates.NodeOverlay,
 		Buffers:          s.FeatureGates.CapacityBuffer,
+		Bookings:         ingest.Bookings{Enabled: s.ProvisioningRequests.Enabled, Instance: s.ProvisioningRequests.Instance},
 		ScaleDown:        &s.ScaleDown,
 		Files:            true,
 	}

@@ -2,7 +2,10 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"tenon/core/snapshot"
 )
 
 // buffers tells whether there is room for the pods that buffers stand for.
@@ -11,7 +14,11 @@ func (t *writer) buffers() {
 		return
 	}
 	t.line("")
-	t.line("%s", t.colored(bold, "Capacity buffers"))
+	title := "Capacity buffers"
+	if slices.ContainsFunc(t.p.Snapshot.Buffers, func(b snapshot.Buffer) bool { return b.Booking != nil }) {
+		title = "Capacity buffers and provisioning requests"
+	}
+	t.line("%s", t.colored(bold, title))
 	for i := range t.p.Plan.Rooms {
 		room := &t.p.Plan.Rooms[i]
 		var parts []string
@@ -26,7 +33,11 @@ func (t *writer) buffers() {
 				parts = append(parts, fmt.Sprintf(part.text, part.pods))
 			}
 		}
-		text := fmt.Sprintf("%s: room for %s: %s", t.p.Snapshot.Buffers[room.Buffer].Key(), plural(room.Pods(), "pod", "pods"), strings.Join(parts, ", "))
+		name, b := "", &t.p.Snapshot.Buffers[room.Buffer]
+		if b.Booking != nil {
+			name = "ProvisioningRequest "
+		}
+		text := fmt.Sprintf("%s%s: room for %s: %s", name, b.Key(), plural(room.Pods(), "pod", "pods"), strings.Join(parts, ", "))
 		if room.Verdict != nil {
 			text += "; " + room.Verdict.Text()
 		}

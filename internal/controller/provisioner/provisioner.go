@@ -73,6 +73,7 @@ type loop struct {
 	answers      []expand.Answer // of the server of the expander grpc, to the questions of this decision
 	refusals     refusals
 	bufferClaims bufferClaims
+	searches     searches
 }
 
 // round is one decision.
@@ -94,7 +95,7 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 		o.Synced = func() bool { return true }
 	}
 	o.Effort.Memory = provision.NewMemory()
-	l := &loop{kit: kit, o: o, reader: o.World.Reader(), intents: nodeclaim.New(kit.Cloud.Describe()), currency: kit.Cloud.Describe().Currency}
+	l := &loop{kit: kit, o: o, reader: o.World.Reader(), searches: searches{}, intents: nodeclaim.New(kit.Cloud.Describe()), currency: kit.Cloud.Describe().Currency}
 	return reconcile.Controller{
 		Name:      "provisioner",
 		Subscribe: o.World.Subscribe,
@@ -139,7 +140,8 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.bufferClaims.settle(l.o.World, now)
 	market := l.o.Supply.Of(ctx, l.o.World.Pools())
 	waiting := snapshot.Waiting{Refused: l.refusals.list(now), Spare: l.bufferClaims.until.UTC(), Burst: burst.UTC()}
-	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market, Waiting: waiting})
+	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market, Waiting: waiting,
+		Asks: l.searches.due(l.kit.Settings.ProvisioningRequests.MaxBatch, now)})
 	decision := l.decide(ctx, &picture)
 	number := l.record(l.woke(pulse), picture.Snapshot, decision)
 	if l.o.Tell != nil {
@@ -162,6 +164,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	held := l.refusals.held(s, p)
 	l.tellHeld(held)
 	l.tellBuffers(ctx, s, p, spare)
+	l.tellRequests(ctx, s, p, now)
 	left, late := p.Delayed(reason.BurstGoesOn), p.Delayed(reason.PlacesLost)
 	yields := slices.ContainsFunc(p.Held, func(h plan.Held) bool { return h.Delay.Code == reason.PlaceHandedOver })
 	l.last = round{

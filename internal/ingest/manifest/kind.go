@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -55,6 +56,7 @@ var kinds = map[typeMeta]kind{
 	{"karpenter.sh/v1", "NodeClaim"}:                   {make: func() metav1.Object { return &karpenterv1.NodeClaim{} }, clusterWide: true},
 	{"karpenter.sh/v1alpha1", "NodeOverlay"}:           {make: func() metav1.Object { return &karpenterv1alpha1.NodeOverlay{} }, clusterWide: true, strict: true},
 	{"autoscaling.x-k8s.io/v1beta1", "CapacityBuffer"}: {make: func() metav1.Object { return &autoscalingv1beta1.CapacityBuffer{} }, strict: true},
+	{"autoscaling.x-k8s.io/v1", "ProvisioningRequest"}: {make: func() metav1.Object { return &autoscalingv1.ProvisioningRequest{} }, strict: true},
 	{"tenon.sh/v1alpha1", "NodeGroup"}:                 {make: func() metav1.Object { return &tenonv1alpha1.NodeGroup{} }, clusterWide: true, strict: true},
 	{"karpenter.k8s.aws/v1", "EC2NodeClass"}:           {make: func() metav1.Object { return &awsv1.EC2NodeClass{} }, clusterWide: true, strict: true, class: true},
 }

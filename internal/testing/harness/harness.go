@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -85,13 +86,13 @@ func (r *Harness) Restart() reconcile.Kit {
 
 func server(t testing.TB, objects []client.Object) client.WithWatch {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, awsv1.AddToScheme, autoscalingv1beta1.AddToScheme, tenonv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, awsv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv1beta1.AddToScheme, tenonv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&karpenterv1.NodeClaim{}, &karpenterv1.NodePool{}, &karpenterv1alpha1.NodeOverlay{}, &awsv1.EC2NodeClass{}, &autoscalingv1beta1.CapacityBuffer{}, &tenonv1alpha1.NodeGroup{})
+		WithStatusSubresource(&karpenterv1.NodeClaim{}, &karpenterv1.NodePool{}, &karpenterv1alpha1.NodeOverlay{}, &awsv1.EC2NodeClass{}, &autoscalingv1beta1.CapacityBuffer{}, &autoscalingv1.ProvisioningRequest{}, &tenonv1alpha1.NodeGroup{})
 	for _, x := range lookup.Indexes() {
 		b = b.WithIndex(x.Kind, x.Field, x.Values)
 	}
