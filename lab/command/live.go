@@ -67,7 +67,7 @@ long it took, and how many pods the scheduler put where they were planned.`,
 func printLive(out io.Writer, r stopwatch.LiveResult) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	short := func(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }
-	fmt.Fprintln(table, "\tpods\tbound\twhen all run\tratio\tat rest\tratio\tplanned\tpeak\tnodes\tplanned\tclaims\tin all\tlast pod\tlast claim\tall run\trest\tmoved\tlanded\tstrayed\tmoves landed\tstrayed\tnominations\tCPU\tmemory\t")
+	fmt.Fprintln(table, "\tpods\tbound\twhen all run\tratio\tat rest\tratio\tplanned\tpeak\tnodes\tplanned\tclaims\tin all\tlast pod\tlast claim\tall run\trest\tmoved\tlanded\tstrayed\tmoves landed\tstrayed\tnominations\tcalls\tCPU\tmemory\t")
 	for _, row := range []struct {
 		name string
 		p    stopwatch.Phase
@@ -76,9 +76,9 @@ func printLive(out io.Writer, r stopwatch.LiveResult) error {
 		if p.Pods == 0 {
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t%.3f\t%.2f\t%.3f\t%.2f\t%.2f\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t\n",
+		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t%.3f\t%.2f\t%.3f\t%.2f\t%.2f\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t\n",
 			row.name, p.Pods, p.Bound, p.First, p.FirstRatio, p.Price, p.Ratio, p.Planned, p.Peak, p.Nodes, p.PlannedNodes, p.FirstClaims, p.Claims,
-			short(p.Made), short(p.LastClaim), short(p.LastBound), short(p.Rest), p.Moved, p.Landed, p.Strayed, p.MovesLanded, p.MovesStrayed, p.Nominated, short(p.CPU), mebibytes(p.Resident))
+			short(p.Made), short(p.LastClaim), short(p.LastBound), short(p.Rest), p.Moved, p.Landed, p.Strayed, p.MovesLanded, p.MovesStrayed, p.Nominated, p.Called, short(p.CPU), mebibytes(p.Resident))
 	}
 	return table.Flush()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,9 @@ type Phase struct {
 	Nominated    int           `json:"nominations"` // written nominations
 	CPU          time.Duration `json:"controllerCPU"`
 	Resident     int64         `json:"controllerResidentBytes"`
+	// Calls are the controller's calls of the API server, by verb and kind; Called is their number.
+	Calls  map[string]int `json:"calls"`
+	Called int            `json:"called"`
 }
 
 // Live starts a lab, runs a workload in it, scales it down, and returns what each fleet costs.
@@ -162,6 +166,13 @@ func (m *measurement) phase(ctx context.Context, share float64) (p Phase, err er
 	p.MovesStrayed = since(`karpenter_pods_moves_total{landed="false"}`)
 	p.Nominated = since(`karpenter_pods_nominations_total{action="nominated"}`)
 	p.CPU, p.Resident = after.CPU-before.CPU, after.ResidentBytes
+	p.Calls = map[string]int{}
+	for series := range after.counted {
+		if call, is := callOf(series); is && since(series) > 0 {
+			p.Calls[call] += since(series)
+			p.Called += since(series)
+		}
+	}
 	return p, err
 }
 
@@ -284,12 +295,35 @@ func metricsOf(c state.Component) string {
 	return ""
 }
 
-// counted are the metrics about pods' places.
+// calls is the metric that counts the calls of the API server.
+const calls = "client_go_request_duration_seconds_count"
+
+// counted are the metrics about pods' places and about calls.
 func counted() []string {
-	return []string{"karpenter_pods_placements_total", "karpenter_pods_moves_total", "karpenter_pods_nominations_total"}
+	return []string{"karpenter_pods_placements_total", "karpenter_pods_moves_total", "karpenter_pods_nominations_total", calls}
 }
 
-// counters returns the series about pods' places, by name and labels.
+// label is a label of a series.
+var label = regexp.MustCompile(`(\w+)="([^"]*)"`)
+
+// callOf returns verb and kind of a series that counts calls, such as "POST pods/eviction".
+func callOf(series string) (string, bool) {
+	name, labels, _ := strings.Cut(series, "{")
+	if name != calls {
+		return "", false
+	}
+	of := map[string]string{}
+	for _, l := range label.FindAllStringSubmatch(labels, -1) {
+		of[l[1]] = l[2]
+	}
+	call := of["verb"] + " " + of["kind"]
+	if of["subresource"] != "" {
+		call += "/" + of["subresource"]
+	}
+	return call, true
+}
+
+// counters returns the counted series, by name and labels.
 func counters(ctx context.Context, url string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
