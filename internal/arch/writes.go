@@ -17,6 +17,7 @@ var ownWriters = map[string]string{
 	"internal/removal":                   "it counts the claims and nodes that it deletes",
 	"internal/versionguard":              "it is the client beneath the writer",
 	"internal/reconcile":                 "it runs controllers, and looks again after conflicts",
+	"internal/intervention":              "it acts for a user, and tells the user of a conflict",
 	"internal/controller/eviction":       "its deletions have a grace period",
 	"internal/controller/pod/nomination": "it sends one field of many pods, and needs no version",
 }

@@ -22,6 +22,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"tenon/internal/cli/screen"
+	"tenon/internal/intervention"
 	"tenon/internal/market/publication"
 	"tenon/internal/version"
 	"tenon/internal/view"
@@ -37,7 +38,7 @@ type viewFlags struct {
 	selector, sort, style, output  string
 	journal                        string
 	unpriced, classic, ascii, once bool
-	attribution, version           bool
+	attribution, version, changes  bool
 }
 
 func viewCommand(w Env) *cobra.Command {
@@ -47,7 +48,7 @@ func viewCommand(w Env) *cobra.Command {
 		Short: "Watch nodes, what they cost, and the pods that wait, in the terminal",
 		Long: `Watch a cluster in the terminal: pools and nodes with what pods request of them, prices an
 hour and a month, how far nodes have come, what disruption would do with them and what keeps
-them, and the pods that have no node with the reason. It only reads.
+them, and the pods that have no node with the reason. It only reads, unless --allow-changes is given.
 
 It works on every cluster that the kubeconfig reaches, with Tenon or without: prices are those
 that its controller publishes, else those of the built-in ` + w.Cloud.Builtin.Name + ` catalogue. A node's
@@ -89,6 +90,7 @@ When the output is no terminal, or with --once, one picture is printed.`,
 	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
 	discountFlag(flags, &f.discounts)
 	flags.StringSliceVar(&f.beside, "beside", nil, "contexts of other clusters to show next to this one, comma separated; o goes from one to the next")
+	flags.BoolVar(&f.changes, "allow-changes", false, "let the key a pin, cordon and remove nodes and pause pools, with your own rights; each change is confirmed, and recorded as an event")
 	flags.StringVar(&f.style, "style", "", "colours of much, medium and little use, such as #04B575,#FFFF00,#FF0000")
 	flags.BoolVar(&f.unpriced, "disable-pricing", false, "show no prices")
 	flags.BoolVar(&f.classic, "classic", false, "look like eks-node-viewer")
@@ -146,6 +148,8 @@ by Charmbracelet, Inc. (MIT licence), and on Kubernetes' client libraries (Apach
 
 func runView(ctx context.Context, f viewFlags, w Env) error {
 	switch {
+	case f.changes && (f.classic || f.once || f.output != topTable):
+		return errors.New("--allow-changes is for the interactive viewer: leave out --classic, --once and -o")
 	case len(f.beside) > 0 && (f.classic || f.once || f.output != topTable):
 		return errors.New("--beside is for the interactive viewer: leave out --classic, --once and -o")
 	case f.version:
@@ -185,7 +189,7 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 	if on := screen.Of(w.Out, w.LookupEnv); f.once || !on.Terminal {
 		return printOnce(w, options, following.Watch, on)
 	}
-	options.Answers = answersFor(ctx, w, config, following.Watch, f.journal)
+	options.Answers = f.answers(ctx, w, config, following.Watch, f.journal)
 	shown := []shownCluster{{options, following.Watch}}
 	for _, name := range f.beside {
 		other, end, err := f.open(ctx, name, options, w)
@@ -335,8 +339,19 @@ func (f viewFlags) open(ctx context.Context, name string, options viewer.Options
 		return shownCluster{}, nil, err
 	}
 	following.State.Discount(discounts)
-	options.Title, options.Answers = title, answersFor(ctx, w, config, following.Watch, "")
+	options.Title, options.Answers = title, f.answers(ctx, w, config, following.Watch, "")
 	return shownCluster{options, following.Watch}, following.stop, nil
+}
+
+// answers are the viewer's, with changes if they are allowed.
+func (f viewFlags) answers(ctx context.Context, w Env, config *rest.Config, watched *watch.Watch, from string) viewer.Answers {
+	out := answersFor(ctx, w, config, watched, from)
+	if f.changes {
+		out.Change = func(c intervention.Change) (string, error) {
+			return intervention.Actor{Client: watched.Client(), Now: time.Now}.Do(ctx, c)
+		}
+	}
+	return out
 }
 
 func interact(ctx context.Context, w Env, clusters []shownCluster, decisions string) error {

@@ -74,6 +74,7 @@ func Keys() []Key {
 		onPools(karpenterv1.AnnotationNodePrice, "what each node costs beyond its machine, in dollars an hour ([pools](pools.md))"),
 		onPools(karpenterv1.AnnotationPriceCeiling, "how many times the price of the cheapest machine a node may cost while that machine is out of stock ([pools](pools.md))"),
 		onPools(karpenterv1.AnnotationDriftAtLimit, "`DeleteFirst` or `Wait`: what happens to drifted nodes where limits leave no room for a replacement ([roll-outs](rollouts.md#pools-at-their-limit))"),
+		{Annotation, karpenterv1.AnnotationChangedByHand, "nodes, claims, pools, node groups", "`tenon view`", "when, by whom and how the object was last [changed in the viewer](view.md#change)"},
 		{Annotation, karpenterv1.AnnotationNodePoolHash, "pools, claims", byTenon, "hash of the template; drift is where pool and claim differ"},
 		{Annotation, karpenterv1.AnnotationNodePoolHashVersion, "pools, claims", byTenon, "version of the way in which the hash is computed; if it differs, Tenon writes the hashes of claims anew, and the claims do not drift"},
 		kept(rolloutpace.Annotation, "state of the [roll-out](rollouts.md); removing it restarts the roll-out"),

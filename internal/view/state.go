@@ -14,6 +14,7 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/internal/intervention"
 )
 
 // State follows the objects of a cluster and returns pictures of them. Its methods may be called
@@ -231,7 +232,7 @@ var kinds = []string{"Node", "NodeClaim", "NodePool", "NodeGroup"}
 // hear keeps the newest event about each pending pod, and the events about nodes.
 func (s *State) hear(e *corev1.Event) {
 	about := e.InvolvedObject
-	ours := e.Source.Component == component || e.ReportingController == component
+	ours := e.Source.Component == component || e.ReportingController == component || e.Source.Component == intervention.EventSource
 	at := e.LastTimestamp.Time
 	if at.IsZero() {
 		at = e.EventTime.Time

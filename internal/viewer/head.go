@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"tenon/core/model"
@@ -99,8 +100,12 @@ func (m *Model) tabs() string {
 func (m *Model) foot() string {
 	s := m.options.Style
 	switch {
+	case m.prompt.what == confirmPrompt:
+		return clip(s.bold("confirm: ")+m.prompt.text+"_  "+s.faint(m.confirmation()), m.width)
 	case m.prompt.what != "":
 		return clip(s.bold(m.prompt.what+": ")+m.prompt.text+"_", m.width)
+	case m.pane != nil && len(m.pane.offers) > 0:
+		return clip(s.faint("1 to "+strconv.Itoa(len(m.pane.offers))+" choose  esc back"), m.width)
 	case m.pane != nil:
 		return clip(s.faint("esc back  up/down scroll  q quit"), m.width)
 	case m.past != nil:

@@ -65,6 +65,8 @@ func (m *Model) key(k tea.KeyPressMsg) (quit bool) {
 		m.why()
 	case "x":
 		m.beginWhatIf()
+	case "a":
+		m.offerChanges()
 	case "[":
 		m.travel(1)
 	case "]":
@@ -116,6 +118,9 @@ func (m *Model) typed(k tea.KeyPressMsg) {
 			m.chosen = strings.FieldsFunc(m.prompt.text, func(r rune) bool { return r == ',' })
 		case whatIfPrompt:
 			m.tryChange(m.prompt.text)
+			m.prompt = prompt{}
+		case confirmPrompt:
+			m.confirmed(m.prompt.text)
 			m.prompt = prompt{}
 		}
 		m.prompt.what = ""
@@ -258,6 +263,7 @@ func (m *Model) helpText() string {
 		"  d                   describe: all that is known of the object under the cursor",
 		"  w                   why: what a plan does with it, and all that holds it",
 		"  x                   what if it goes, or has other replicas: a line to edit",
+		"  a                   act: pin, cordon, remove, pause; if --allow-changes was given",
 		"  [ ]                 time: the decision before, and after; esc leads to now",
 		"  /                   filter: words, or label=value; all of them have to match",
 		"  f  n                find a text, find it again",

@@ -3,10 +3,12 @@ package viewer
 import (
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"tenon/internal/intervention"
 	"tenon/internal/view"
 )
 
@@ -22,6 +24,8 @@ type Answers struct {
 	WhatIf func(change string, decision int64) (string, error)
 	// Past returns the picture at a decision.
 	Past func(decision int64) (*view.Fleet, error)
+	// Change makes a change that the user has confirmed, and says what was done.
+	Change func(intervention.Change) (string, error)
 }
 
 // pane is a text that covers the page, such as an answer.
@@ -31,6 +35,8 @@ type pane struct {
 	// asked numbers the question that is being answered; 0 if none is.
 	asked int
 	wrong bool
+	// offers are the changes among which a number chooses.
+	offers []intervention.Change
 }
 
 // Answer is the message that brings the answer to a question.
@@ -83,6 +89,11 @@ func (m *Model) paneKey(key string) (quit bool) {
 		p.top = 0
 	case "end", "G":
 		p.top = len(p.text)
+	default:
+		if n, err := strconv.Atoi(key); err == nil && n > 0 && n <= len(p.offers) {
+			m.chosenChange = p.offers[n-1]
+			m.prompt = prompt{what: confirmPrompt}
+		}
 	}
 	return false
 }

@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tenon/internal/intervention"
 	"tenon/internal/journal"
 	"tenon/internal/view"
 )
@@ -94,6 +95,8 @@ type Model struct {
 	pane      *pane // nil if none is open
 	questions int
 	next      tea.Cmd // what has to be done after this message
+	// chosenChange waits for its confirmation.
+	chosenChange intervention.Change
 }
 
 // prompt is a line that is being typed: what to filter by, to find, or which columns to show.

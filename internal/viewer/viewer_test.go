@@ -22,6 +22,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/model"
+	"tenon/internal/intervention"
 	"tenon/internal/journal"
 	"tenon/internal/view"
 )
@@ -177,6 +178,12 @@ func consulted() Options {
 			}
 			return sample().Where(func(n *view.Node) bool { return n.Pool == "spot" }), nil
 		},
+		Change: func(c intervention.Change) (string, error) {
+			if c.Verb == intervention.Cordon {
+				return "", errors.New("cordon node/a: nothing to do: it is so already")
+			}
+			return "Done: " + c.String() + ", as alice.\n", nil
+		},
 	}
 	return o
 }
@@ -242,6 +249,25 @@ func TestThePastStays(t *testing.T) {
 	}
 	if m.Update(press("esc")); m.past != nil || m.fleet.Total.Nodes != 2 || m.now() != noon {
 		t.Errorf("after the past %d nodes are shown", m.fleet.Total.Nodes)
+	}
+}
+
+// TestChangesAreConfirmed checks that a change is made once, and only after its confirmation was typed.
+func TestChangesAreConfirmed(t *testing.T) {
+	t.Parallel()
+	var made []string
+	o := consulted()
+	o.Answers.Change = func(c intervention.Change) (string, error) {
+		made = append(made, c.String())
+		return "Done", nil
+	}
+	for _, keys := range [][]string{{"1", "enter"}, {"1", "n", "enter"}, {"1", "y", "e", "s", "esc"}, {"9"}, {"esc"}} {
+		if shown(o, 80, 24, append([]string{"down", "a"}, keys...)...); len(made) > 0 {
+			t.Errorf("%v: %v was done", keys, made)
+		}
+	}
+	if shown(o, 80, 24, "down", "a", "2", "y", "e", "s", "enter"); !slices.Equal(made, []string{"unpin node/ip-10-0-3-1.us-west-2.compute.internal"}) {
+		t.Errorf("done: %v", made)
 	}
 }
 
@@ -314,6 +340,14 @@ func TestRenderings(t *testing.T) {
 		"whatif-replicas": {consulted(), 80, 24, []string{"3", "x"}},
 		"whatif-answer":   {consulted(), 80, 24, []string{"down", "x", "enter"}},
 		"whatif-wrong":    {consulted(), 80, 24, []string{"x", "?", "enter"}},
+		"change-node":     {consulted(), 80, 24, []string{"down", "a"}},
+		"change-pool":     {consulted(), 80, 24, []string{"2", "down", "a"}},
+		"change-confirm":  {consulted(), 80, 24, []string{"down", "a", "1", "y"}},
+		"change-done":     {consulted(), 80, 24, []string{"down", "a", "1", "y", "e", "s", "enter"}},
+		"change-refused":  {consulted(), 80, 24, []string{"down", "a", "3", "y", "e", "s", "enter"}},
+		"change-not":      {consulted(), 80, 24, []string{"down", "a", "1", "n", "o", "enter"}},
+		"change-off":      {options(), 80, 24, []string{"down", "a"}},
+		"change-past":     {consulted(), 80, 24, []string{"[", "[", "down", "a"}},
 		"past":            {consulted(), 120, 24, []string{"[", "["}},
 		"past-by-choice":  {consulted(), 80, 24, []string{"5", "down", "enter"}},
 		"past-missing":    {consulted(), 80, 24, []string{"["}},

@@ -54,6 +54,9 @@ const AnnotationNodePrice = "tenon.sh/node-price"
 // ceiling.
 const AnnotationPriceCeiling = "tenon.sh/price-ceiling"
 
+// AnnotationChangedByHand says on a node, claim, pool or group what was last changed with tenon view, when, and by whom.
+const AnnotationChangedByHand = "tenon.sh/changed-by-hand"
+
 // AnnotationDriftAtLimit says on a pool what happens to drifted nodes when its limits leave no
 // room for a replacement beside them: one of the values below. The default is DriftDeleteFirst.
 const AnnotationDriftAtLimit = "tenon.sh/drift-at-limit"

@@ -88,6 +88,9 @@ type Watch struct {
 	complete chan struct{}
 }
 
+// Client is the client with which the cluster is followed, with the rights of its connection.
+func (w *Watch) Client() client.Client { return w.client }
+
 // New prepares to follow the cluster of a connection. The namespaces are where its controller may publish its market,
 // for users who may not look everywhere.
 func New(config *rest.Config, state *view.State, namespaces ...string) (*Watch, error) {
