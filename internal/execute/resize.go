@@ -56,6 +56,7 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 		return r
 	}
 	if err != nil {
+		nodegroup.Failed(e.kit, r.Group)
 		nodegroup.Tell(ctx, e.kit, r.Group, telemetry.Warning(nil, eventFailed, err.Error(), string(r.Group.UID)))
 		if cas {
 			e.kit.Metrics.ClusterAutoscalerFailedScaleUpsTotal.WithLabelValues("cloudProviderError", "", "", "").Inc()

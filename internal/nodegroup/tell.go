@@ -21,6 +21,13 @@ func Tell(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, e 
 	TellStatus(ctx, kit, g, e)
 }
 
+// Failed counts an answer of the cloud about a group in mode cas that is an error.
+func Failed(kit reconcile.Kit, g *tenonv1alpha1.NodeGroup) {
+	if g.Spec.Mode == tenonv1alpha1.ModeCAS {
+		kit.Metrics.ClusterAutoscalerErrorsTotal.WithLabelValues("cloudProviderError").Inc()
+	}
+}
+
 // TellStatus publishes an event about a group in mode cas on that ConfigMap alone, if there is one.
 func TellStatus(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, e telemetry.Event) {
 	if g.Spec.Mode != tenonv1alpha1.ModeCAS || !kit.Settings.WriteStatusConfigMap {

@@ -29,6 +29,7 @@ type autoscalerMetrics struct {
 	ClusterAutoscalerFailedNodeCreationsTotal         *prometheus.CounterVec
 	ClusterAutoscalerOldUnregisteredNodesRemovedCount *prometheus.CounterVec
 	ClusterAutoscalerEvictedPodsTotal                 *prometheus.CounterVec
+	ClusterAutoscalerErrorsTotal                      *prometheus.CounterVec
 	ClusterAutoscalerFunctionDurationSeconds          *prometheus.HistogramVec
 }
 
@@ -46,7 +47,7 @@ func newAutoscalerMetrics(r *Register) autoscalerMetrics {
 		ClusterAutoscalerNodeGroupMaxCount:      r.Gauge(autoscalerPrefix+"node_group_max_count", "The largest size of a group in mode cas."+suffix, "node_group"),
 		ClusterAutoscalerNodeGroupTargetCount:   r.Gauge(autoscalerPrefix+"node_group_target_count", "The desired size of a group in mode cas."+suffix, "node_group"),
 		ClusterAutoscalerNodeGroupHealthiness:   r.Gauge(autoscalerPrefix+"node_group_healthiness", "Whether a group in mode cas is healthy and not in backoff."+suffix, "node_group"),
-		ClusterAutoscalerLastActivity:           r.Gauge(autoscalerPrefix+"last_activity", "When groups in mode cas were last looked at, in seconds since 1970."+suffix, "activity"),
+		ClusterAutoscalerLastActivity:           r.Gauge(autoscalerPrefix+"last_activity", "When groups in mode cas were last looked at (main, autoscaling), and when a decision was last made about pending pods (scaleUp) and about nodes (scaleDown), in seconds since 1970."+suffix, "activity"),
 		ClusterAutoscalerScaledUpNodesTotal:     r.Counter(autoscalerPrefix+"scaled_up_nodes_total", "Nodes that were requested from groups in mode cas."+suffix, "gpu_resource_name", "gpu_name", "dra_drivers"),
 		ClusterAutoscalerFailedScaleUpsTotal:    r.Counter(autoscalerPrefix+"failed_scale_ups_total", "Scale-ups of groups in mode cas that the cloud refused."+suffix, "reason", "gpu_resource_name", "gpu_name", "dra_drivers"),
 
@@ -62,6 +63,7 @@ func newAutoscalerMetrics(r *Register) autoscalerMetrics {
 		ClusterAutoscalerFailedNodeCreationsTotal:         r.Counter(autoscalerPrefix+"failed_node_creations_total", "Instances that did not come to groups in mode cas."+suffix, "reason"),
 		ClusterAutoscalerOldUnregisteredNodesRemovedCount: r.Counter(autoscalerPrefix+"old_unregistered_nodes_removed_count", "Instances of groups in mode cas that were ended because they did not become nodes."+suffix),
 		ClusterAutoscalerEvictedPodsTotal:                 r.Counter(autoscalerPrefix+"evicted_pods_total", "Pods of nodes that were removed from groups in mode cas: succeeded ones were evicted, failed ones could not be for --max-pod-eviction-time."+suffix, "eviction_result"),
+		ClusterAutoscalerErrorsTotal:                      r.Counter(autoscalerPrefix+"errors_total", "Calls about node groups that the cloud refused, or did not answer, if there are groups in mode cas: cloudProviderError."+suffix, "type"),
 		ClusterAutoscalerFunctionDurationSeconds: r.Histogram(autoscalerPrefix+"function_duration_seconds",
 			"How long decisions took if there are groups in mode cas: scaleUp about pending pods, findUnneeded about nodes."+suffix, Durations(), "function"),
 	}

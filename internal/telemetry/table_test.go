@@ -128,6 +128,7 @@ var documented = []string{
 	"cluster_autoscaler_failed_node_creations_total|counter|reason",
 	"cluster_autoscaler_old_unregistered_nodes_removed_count|counter|",
 	"cluster_autoscaler_evicted_pods_total|counter|eviction_result",
+	"cluster_autoscaler_errors_total|counter|type",
 	"cluster_autoscaler_function_duration_seconds|histogram|function|" + db,
 }
 

@@ -204,6 +204,7 @@ func (d *disruption) decide(s *snapshot.Snapshot, budget decide.Budget) decide.D
 	m.SchedulerSchedulingDurationSeconds.WithLabelValues("disruption").Observe(d.last.took.Seconds())
 	if slices.ContainsFunc(s.Pools, func(p snapshot.Pool) bool { return p.Rules() != nil }) {
 		m.ClusterAutoscalerFunctionDurationSeconds.WithLabelValues("findUnneeded").Observe(d.last.took.Seconds())
+		m.ClusterAutoscalerLastActivity.WithLabelValues("scaleDown").Set(float64(begun.Unix()))
 	}
 	m.VoluntaryDisruptionDecisionEvaluationDurationSeconds.WithLabelValues("underutilized", "multi").Observe(d.last.took.Seconds())
 	return decision

@@ -41,6 +41,9 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 				joined = "true"
 			}
 			handedOver = o.Spec.Mode == tenonv1alpha1.ModeHandover
+			if err := w.tidy(ctx, node, o); err != nil {
+				wrong = append(wrong, err)
+			}
 		}
 		if err := w.taint(ctx, node, handedOver); err != nil {
 			wrong = append(wrong, err)

@@ -20,6 +20,7 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/core/order"
+	"tenon/internal/nodegroup"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 )
@@ -153,8 +154,12 @@ func (s *seen) objectOf(group string) (*tenonv1alpha1.NodeGroup, bool) {
 // tellUnread says on every object that the cloud did not answer. Sizes and instances stay as they were last seen.
 func (w watcher) tellUnread(ctx context.Context, s *seen) (reconcile.Result, error) {
 	reconcile.Log(ctx).Error(s.err, "could not read the node groups")
-	names := w.groups.Named()
+	names, counted := w.groups.Named(), false
 	for _, o := range s.objects {
+		if !counted && o.Spec.Mode == tenonv1alpha1.ModeCAS {
+			counted = true // one call was about all groups
+			nodegroup.Failed(w.kit, o)
+		}
 		names = append(names, o.Spec.GroupName)
 	}
 	slices.Sort(names)

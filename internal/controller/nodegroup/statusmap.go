@@ -13,7 +13,9 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/clusterautoscaler"
 	"tenon/internal/ingest"
+	"tenon/internal/nodegroup"
 	"tenon/internal/patch"
+	"tenon/internal/telemetry"
 )
 
 // publish writes Cluster Autoscaler's status ConfigMap and metrics about the groups in mode cas that Tenon may change. It writes
@@ -23,6 +25,7 @@ func (w watcher) publish(ctx context.Context, s *seen, told []*tenonv1alpha1.Nod
 	for _, o := range told {
 		if o != nil && o.Spec.Mode == tenonv1alpha1.ModeCAS && o.Free() && o.Status.Size != nil && o.Status.Instances != nil {
 			groups = append(groups, w.factsOf(o, s))
+			w.tellUnhealthy(ctx, o)
 		}
 	}
 	if len(groups) == 0 {
@@ -35,6 +38,13 @@ func (w watcher) publish(ctx context.Context, s *seen, told []*tenonv1alpha1.Nod
 		return nil
 	}
 	return w.writeStatus(ctx, groups)
+}
+
+// tellUnhealthy says on the status ConfigMap that a group does not grow, because too many of its nodes are not Ready.
+func (w watcher) tellUnhealthy(ctx context.Context, o *tenonv1alpha1.NodeGroup) {
+	if c := meta.FindStatusCondition(o.Status.Conditions, tenonv1alpha1.ConditionHealthy); c != nil && c.Status == metav1.ConditionFalse {
+		nodegroup.TellStatus(ctx, w.kit, o, telemetry.Warning(nil, "ClusterUnhealthy", "The group does not grow: "+c.Message, string(o.UID)))
+	}
 }
 
 func (w watcher) factsOf(o *tenonv1alpha1.NodeGroup, s *seen) clusterautoscaler.Facts {
@@ -111,7 +121,9 @@ func (w watcher) measure(groups []clusterautoscaler.Facts) {
 	m.ClusterAutoscalerClusterSafeToAutoscale.WithLabelValues().Set(oneIf(healthy))
 	m.ClusterAutoscalerUnneededNodesCount.WithLabelValues().Set(float64(candidates))
 	m.ClusterAutoscalerNodeGroupsCount.WithLabelValues("autoscaled").Set(float64(len(groups)))
-	m.ClusterAutoscalerLastActivity.WithLabelValues("main").Set(float64(w.kit.Clock.Now().Unix()))
+	for _, activity := range []string{"main", "autoscaling"} {
+		m.ClusterAutoscalerLastActivity.WithLabelValues(activity).Set(float64(w.kit.Clock.Now().Unix()))
+	}
 	for state, n := range map[string]int64{
 		"ready": counts.Registered.Ready, "unready": counts.Registered.Unready.Total, "notStarted": counts.Registered.NotStarted,
 		"unregistered": counts.Unregistered, "longUnregistered": counts.LongUnregistered,

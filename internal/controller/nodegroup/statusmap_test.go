@@ -1,6 +1,7 @@
 package nodegroup_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,4 +60,39 @@ func TestStatusConfigMap(t *testing.T) {
 
 func statusMap(text string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cluster-autoscaler-status"}, Data: map[string]string{"status": text}}
+}
+
+// Tools for Cluster Autoscaler see that a group does not grow because of its nodes, and that the cloud did not answer.
+func TestTroubleIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		mode      tenonv1alpha1.Mode
+		instances int
+		err       error
+		unhealthy bool
+		errors    string
+	}{
+		"many nodes are missing":     {mode: tenonv1alpha1.ModeCAS, instances: 8, unhealthy: true},
+		"few are":                    {mode: tenonv1alpha1.ModeCAS, instances: 3},
+		"missing in mode native":     {mode: tenonv1alpha1.ModeNative, instances: 8},
+		"no answer":                  {mode: tenonv1alpha1.ModeCAS, err: harness.ErrBroken, errors: "errors_total{type=cloudProviderError} 2"},
+		"no answer, in mode observe": {mode: tenonv1alpha1.ModeObserve, err: harness.ErrBroken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := harness.New(t, memory.Options{}, &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "web", Mode: tc.mode}})
+			r.Kit.Settings.WriteStatusConfigMap = true
+			g := &groups{list: []cloud.Group{web(tc.instances)}, err: tc.err}
+			look(t, r, g, "web")
+			look(t, r, g, "web")
+			if told := slices.ContainsFunc(r.Events(), func(e string) bool {
+				return strings.Contains(e, "ClusterUnhealthy") && strings.Contains(e, "8 instances")
+			}); told != tc.unhealthy {
+				t.Errorf("told that it is unhealthy: %t", told)
+			}
+			if got := strings.Join(r.Series("cluster_autoscaler_", r.Kit.Metrics.ClusterAutoscalerErrorsTotal), ""); got != tc.errors {
+				t.Errorf("errors %q, want %q", got, tc.errors)
+			}
+		})
+	}
 }

@@ -147,6 +147,7 @@ func (w watcher) lower(ctx context.Context, o *tenonv1alpha1.NodeGroup, from, to
 		return nil // the next reconciliation sees the change
 	}
 	if err != nil {
+		nodegroup.Failed(w.kit, o)
 		nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "FailedToRevertScaleUp", err.Error(), string(o.UID)))
 		return fmt.Errorf("lower node group %s from %d to %d: %w", o.Name, from, to, err)
 	}
@@ -183,6 +184,7 @@ func (w watcher) endUnregistered(ctx context.Context, o *tenonv1alpha1.NodeGroup
 		return nil
 	}
 	if err != nil {
+		nodegroup.Failed(w.kit, o)
 		nodegroup.Tell(ctx, w.kit, o, telemetry.Warning(nil, "DeleteUnregisteredFailed", err.Error(), string(o.UID)))
 		return fmt.Errorf("end instance %s of node group %s, which has no node: %w", u.ProviderID, o.Name, err)
 	}

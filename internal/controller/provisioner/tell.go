@@ -100,6 +100,7 @@ func (l *loop) count(s *snapshot.Snapshot, p *plan.Plan) {
 	if slices.ContainsFunc(s.Pools, func(p snapshot.Pool) bool { return p.Rules() != nil }) {
 		m.ClusterAutoscalerUnschedulablePodsCount.WithLabelValues("unschedulable").Set(float64(len(p.Unplaced) - ignored))
 		m.ClusterAutoscalerFunctionDurationSeconds.WithLabelValues("scaleUp").Observe(l.took.Seconds())
+		m.ClusterAutoscalerLastActivity.WithLabelValues("scaleUp").Set(float64(now.Unix()))
 	}
 }
 

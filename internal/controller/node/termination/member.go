@@ -93,6 +93,7 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	case cloud.IsNotFound(err):
 		return finished, nil
 	case err != nil:
+		nodegroup.Failed(c.Kit, object)
 		nodegroup.TellNode(c.Kit, object, p.Node, telemetry.Warning(nil, eventScaleDownFailed, err.Error(), p.Node.Name))
 		err = fmt.Errorf("delete the instance of node %s: %w", p.Node.Name, err)
 		return progress{}, errors.Join(err, nodegroup.Refused(ctx, c.Kit, object))
