@@ -53,11 +53,11 @@ func subcommands(cmd *cobra.Command) string {
 const settingsAnnotation = "settings"
 
 func flagText(cmd *cobra.Command, own []settings.Option) string {
+	options := settings.Options(own...)
 	if cmd.Annotations[settingsAnnotation] == "" {
-		return "Flags:\n" + cmd.LocalFlags().FlagUsagesWrapped(usageWidth)
+		return flagsThenPlans(cmd, options)
 	}
 	var text strings.Builder
-	options := settings.Options(own...)
 	if flags := besideSettings(cmd, options); flags.HasFlags() {
 		text.WriteString("Flags:\n" + flags.FlagUsagesWrapped(usageWidth) + "\n")
 	}
@@ -75,9 +75,26 @@ func flagText(cmd *cobra.Command, own []settings.Option) string {
 	return text.String()
 }
 
+// flagsThenPlans are the flags of a command and, below them, the settings of the controller that its plan depends on.
+func flagsThenPlans(cmd *cobra.Command, options []settings.Option) string {
+	shared := slices.DeleteFunc(options, func(o settings.Option) bool {
+		return !o.Plan || o.Flag == "kubeconfig" || cmd.LocalFlags().Lookup(o.Flag) == nil
+	})
+	if len(shared) == 0 {
+		return "Flags:\n" + cmd.LocalFlags().FlagUsagesWrapped(usageWidth)
+	}
+	var text strings.Builder
+	text.WriteString("Flags:\n" + besideSettings(cmd, shared).FlagUsagesWrapped(usageWidth) + "\nSettings of the controller that a plan depends on:\n")
+	for _, o := range shared {
+		text.WriteString(settingText(o))
+	}
+	return text.String()
+}
+
 // besideSettings are the flags of a command that are not settings.
 func besideSettings(cmd *cobra.Command, options []settings.Option) *pflag.FlagSet {
 	rest := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	rest.SortFlags = false
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Name != "help" && !slices.ContainsFunc(options, func(o settings.Option) bool { return o.Flag == f.Name }) {
 			rest.AddFlag(f)
