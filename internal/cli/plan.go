@@ -83,7 +83,11 @@ func whatIfFlags(flags *pflag.FlagSet, o *planning.WhatIf) {
 
 func settingFlags(flags *pflag.FlagSet, w Env) {
 	for _, option := range planSettings(w) {
-		flags.String(option.Flag, option.Default, option.Usage+" ("+option.Env+")")
+		usage := strings.Replace(option.Usage, "which cluster to control", "which cluster to read", 1)
+		flags.String(option.Flag, option.Default, usage+" ("+option.Env+")")
+		if option.Kind() == "true|false" {
+			flags.Lookup(option.Flag).NoOptDefVal = "true"
+		}
 	}
 }
 
@@ -123,16 +127,18 @@ func readPlanSettings(cmd *cobra.Command, w Env, o *planning.Options) ([]setting
 			args = append(args, "--"+option.Flag+"="+flag.Value.String())
 		}
 	}
-	s, warnings, err := settings.Parse(args, func(name string) (string, bool) {
+	environment := func(name string) (string, bool) {
 		if !slices.Contains(variables, name) {
 			return "", false
 		}
 		return w.LookupEnv(name)
-	}, w.Cloud.Settings...)
+	}
+	s, warnings, err := settings.Parse(args, environment, w.Cloud.Settings...)
 	if err != nil {
 		return nil, fmt.Errorf("%w\nrun 'tenon plan --help' for what each setting takes", err)
 	}
 	o.Settings = s
+	o.Under = under(args, environment, w.Cloud.Settings)
 	warnings = slices.DeleteFunc(warnings, func(warning settings.Warning) bool {
 		return !slices.Contains(variables, warning.Env)
 	})
@@ -148,4 +154,12 @@ func parseTime(text string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("--now=%q is not a time such as 2026-07-20T12:00:00Z: %s", text, strings.TrimPrefix(err.Error(), "parsing time "))
 	}
 	return at, nil
+}
+
+// under reads settings above those that a controller publishes.
+func under(args []string, environment settings.LookupEnv, own []settings.Option) func(map[string]string) (settings.Settings, error) {
+	return func(published map[string]string) (settings.Settings, error) {
+		s, _, err := settings.Parse(args, settings.WithPublished(environment, published, own...), own...)
+		return s, err
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -268,13 +269,17 @@ func TestThePublishedMarketCounts(t *testing.T) {
 			{Group: "example.com", Kind: "ExampleClass", Name: "c"}: {Types: []catalog.Type{kind("cheap.large", 4000, 10_000, false), kind("dear.large", 4000, 777_000, true)}},
 		},
 	}
-	text, err := market.Encode(publication.Most)
-	if err != nil {
-		t.Fatal(err)
-	}
-	object, err := json.Marshal(publication.Object("kube-system", text, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)))
-	if err != nil {
-		t.Fatal(err)
+	published := func() string {
+		t.Helper()
+		text, err := market.Encode(publication.Most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		object, err := json.Marshal(publication.Object("kube-system", text, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(object)
 	}
 	pool := func(name string) string {
 		return fmt.Sprintf(`{"metadata": {"name": %q}, "spec": {"template": {"spec": {"nodeClassRef": {"group": "example.com", "kind": "ExampleClass", "name": "c"}}}},
@@ -283,7 +288,7 @@ func TestThePublishedMarketCounts(t *testing.T) {
 	waits := `{"metadata": {"name": "waits", "namespace": "shop", "uid": "u"}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
 		"status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}}`
 	at := []string{"--now", "2026-01-01T12:00:30Z"}
-	lists := map[string][]string{"/apis/karpenter.sh/v1/nodepools": {pool("broken"), pool("good")}, "/api/v1/pods": {waits}, "/api/v1/configmaps": {string(object)}}
+	lists := map[string][]string{"/apis/karpenter.sh/v1/nodepools": {pool("broken"), pool("good")}, "/api/v1/pods": {waits}, "/api/v1/configmaps": {published()}}
 	got := run(t, nil, append([]string{"plan", "--kubeconfig", served(t, lists)}, at...)...)
 	for _, part := range []string{"dear.large", "0.7770 an hour", "in USD, as the controller published them at 2026-01-01T12:00:00Z"} {
 		if got.status != 0 || !strings.Contains(got.out, part) {
@@ -292,6 +297,14 @@ func TestThePublishedMarketCounts(t *testing.T) {
 	}
 	if !strings.Contains(got.err, "note: pool broken is left out: pauses until noon") || strings.Contains(got.err, "estimate") {
 		t.Errorf("messages %q", got.err)
+	}
+	market.Settings = map[string]string{"node-price": "0.02"}
+	lists["/api/v1/configmaps"] = []string{published()}
+	for price, given := range map[string][]string{"0.7970 an hour": nil, "0.7770 an hour": {"--node-price", "0"}} {
+		got := run(t, nil, slices.Concat([]string{"plan", "--kubeconfig", served(t, lists)}, at, given)...)
+		if said := strings.Contains(got.err, "note: with the controller's settings: node-price=0.02"); said != (given == nil) || !strings.Contains(got.out, price) {
+			t.Errorf("with a published setting and %v: said %v\n%s%s", given, said, got.out, got.err)
+		}
 	}
 	delete(lists, "/api/v1/configmaps")
 	if got := run(t, nil, append([]string{"plan", "--kubeconfig", served(t, lists)}, at...)...); !strings.Contains(got.err, "note: prices are estimates, and stock is not known") {

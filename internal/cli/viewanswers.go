@@ -91,11 +91,12 @@ func (c *viewAnswers) picture(decision int64) (picture, error) {
 }
 
 func (c *viewAnswers) ofCluster() (picture, error) {
-	s, _, err := settings.Parse(nil, func(string) (string, bool) { return "", false }, c.env.Cloud.Settings...)
+	unset := func(string) (string, bool) { return "", false }
+	s, _, err := settings.Parse(nil, unset, c.env.Cloud.Settings...)
 	if err != nil {
 		return picture{}, fmt.Errorf("read the settings: %w", err)
 	}
-	o := planning.Options{Settings: s, Config: c.config, Region: c.env.Cloud.Builtin.Region, Given: func(string) bool { return false }}
+	o := planning.Options{Settings: s, Under: under(nil, unset, c.env.Cloud.Settings), Config: c.config, Region: c.env.Cloud.Builtin.Region, Given: func(string) bool { return false }}
 	made, currency, err := planning.Gather(c.ctx, o, c.planEnv(io.Discard))
 	return picture{Snapshot: made, currency: currency}, err
 }

@@ -62,6 +62,9 @@ func (s *Settings) options(own []Option) []Option {
 	)
 }
 
+// flagKubeconfig says which cluster it is about.
+const flagKubeconfig = "kubeconfig"
+
 // defaultLease is Karpenter's.
 const defaultLease = "karpenter-leader-election"
 
@@ -75,7 +78,7 @@ func Under(group Group, options []Option) []Option {
 
 func (s *Settings) processOptions() []Option {
 	return []Option{
-		{Flag: "kubeconfig", Env: "KUBECONFIG", Plan: true, Own: true, Usage: "file that says which cluster to control; empty: the pod's service account, else ~/.kube/config",
+		{Flag: flagKubeconfig, Env: "KUBECONFIG", Plan: true, Own: true, Usage: "file that says which cluster to control; empty: the pod's service account, else ~/.kube/config",
 			Value: Text(&s.Kubeconfig)},
 		{Flag: "mode", Env: "MODE", Default: string(ModeActive), Own: true, Usage: "active, or shadow: decide beside another autoscaler, report what would have been done, and write only a Lease of its own",
 			Value: Text(&s.Mode), Check: oneOf(&s.Mode, ModeActive, ModeShadow)},

@@ -65,8 +65,46 @@ func Register(flags *pflag.FlagSet, own ...Option) func(LookupEnv) (Settings, []
 	return func(lookup LookupEnv) (Settings, []Warning, error) {
 		warnings, err := read(options, func(o Option) (string, origin) { return given(o, flags, lookup) })
 		more, refused := readForeign(flags, foreign)
+		s.ForPlans = forPlans(options, func(o Option) (string, origin) { return given(o, flags, lookup) })
 		s.normalise()
 		return *s, append(warnings, more...), errors.Join(err, refused)
+	}
+}
+
+// forPlans are the texts of settings on which plans depend, where they are not the defaults and can be read. Which cluster
+// is planned for is none of them.
+func forPlans(options []Option, given func(Option) (string, origin)) map[string]string {
+	var out map[string]string
+	for _, o := range options {
+		text, from := given(o)
+		if !o.Plan || o.Flag == flagKubeconfig || text == o.Default {
+			continue
+		}
+		if _, err := o.Value.read(from, text); err != nil { // it was read before, and the default counts
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[o.Flag] = text
+	}
+	return out
+}
+
+// WithPublished looks settings up in the environment, and then among those that a controller publishes, by flag.
+func WithPublished(lookup LookupEnv, published map[string]string, own ...Option) LookupEnv {
+	flags := map[string]string{}
+	for _, o := range Options(own...) {
+		if o.Plan {
+			flags[o.Env] = o.Flag
+		}
+	}
+	return func(name string) (string, bool) {
+		if text, is := lookup(name); is && text != "" {
+			return text, true
+		}
+		text, is := published[flags[name]]
+		return text, is
 	}
 }
 

@@ -25,7 +25,32 @@ func mustParse(t *testing.T, args []string, variables map[string]string) (Settin
 	if err != nil {
 		t.Fatalf("Parse(%q, %v): %v", args, variables, err)
 	}
+	s.ForPlans = nil // it repeats what was given
 	return s, warnings
+}
+
+// TestSettingsForPlans checks which settings are passed on to plans, and that what is given here takes precedence over what a
+// controller publishes, which takes precedence over the defaults.
+func TestSettingsForPlans(t *testing.T) {
+	t.Parallel()
+	s, _, err := Parse([]string{"--node-price=0.02", "--metrics-port=1", "--kubeconfig=file", "--expander=price"}, environment(map[string]string{
+		"FEATURE_GATES": "StaticCapacity=true", "PREFERENCE_POLICY": "Ignore", "GUIDE_MOVES": "maybe",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"node-price": "0.02", "feature-gates": "StaticCapacity=true", "preference-policy": "Ignore"}
+	if diff := cmp.Diff(want, s.ForPlans); diff != "" {
+		t.Errorf("for plans (-want +got):\n%s", diff)
+	}
+	given := WithPublished(environment(map[string]string{"PREFERENCE_POLICY": "Weigh"}), s.ForPlans)
+	there, _, err := Parse([]string{"--node-price=0.05"}, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if there.NodePrice.Float() != 0.05 || there.PreferencePolicy != PreferenceWeigh || !there.FeatureGates.StaticCapacity || there.MetricsPort != 8080 {
+		t.Errorf("with published settings: %+v", there)
+	}
 }
 
 // The defaults are those of the documented tables of Karpenter's settings.

@@ -88,6 +88,8 @@ type Settings struct {
 	GroupDrain GroupDrain
 	// ScaleDown is how nodes of groups in mode cas go.
 	ScaleDown snapshot.ScaleDown
+	// ForPlans are the texts of the settings on which plans depend, by flag, where they are not the defaults.
+	ForPlans map[string]string
 }
 
 // ProvisioningRequests says which ProvisioningRequests are answered, and how.

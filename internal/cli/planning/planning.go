@@ -54,6 +54,8 @@ type Options struct {
 	// WhatIf is what is tried beside: then the difference is written.
 	WhatIf   WhatIf
 	Settings settings.Settings
+	// Under reads the settings again, above those that the cluster's controller publishes, by flag. Without it, Settings are as they are.
+	Under func(published map[string]string) (settings.Settings, error)
 	// Given tells which options were set, by the names of their flags: a snapshot file has
 	// settings of its own, and only what is given replaces them.
 	Given func(flag string) bool

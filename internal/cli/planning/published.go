@@ -14,6 +14,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
+	"tenon/core/order"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/class"
@@ -74,6 +75,29 @@ func (j *job) readPublication(ctx context.Context, config *rest.Config) {
 		j.note("the market was published %s ago: its controller may not run any more", age.Round(time.Minute))
 	}
 	j.published = p
+	j.takeSettings(p.Settings)
+}
+
+// takeSettings plans with the controller's settings, unless they are given here.
+func (j *job) takeSettings(published map[string]string) {
+	if j.Under == nil || len(published) == 0 {
+		return
+	}
+	s, err := j.Under(published)
+	if err != nil {
+		j.note("the controller's settings are not used, because this program cannot read them: %s", err)
+		return
+	}
+	var used []string
+	for _, flag := range order.Keys(published) {
+		if s.ForPlans[flag] == published[flag] {
+			used = append(used, flag+"="+published[flag])
+		}
+	}
+	j.Settings = s
+	if len(used) > 0 {
+		j.note("with the controller's settings: %s", strings.Join(used, ", "))
+	}
 }
 
 // market is what pools can buy.

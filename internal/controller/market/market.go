@@ -1,6 +1,6 @@
 // Package market writes into a ConfigMap what the controller knows of the market: what each node class
-// sells, at which price, what is out of stock, and for which pools nothing is bought now. A plan that is
-// made on a laptop goes by it.
+// sells, at which price, what is out of stock, and for which pools nothing is bought now; and its own settings on
+// which plans depend. A plan that is made on a laptop goes by it.
 //
 // It must not change what is bought, and writes seldom: the object is large.
 package market
@@ -71,7 +71,7 @@ func (p *publisher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.R
 	if len(catalogs) == 0 || same && now.Before(p.wrote.Add(beats)) {
 		return reconcile.In(looks), nil
 	}
-	market := publication.Publication{Catalogs: catalogs, Closed: closed}
+	market := publication.Publication{Catalogs: catalogs, Closed: closed, Settings: p.kit.Settings.ForPlans}
 	text, err := market.Encode(publication.Most)
 	if err != nil {
 		return reconcile.Never, fmt.Errorf("publish the market: %w", err)

@@ -44,6 +44,7 @@ func TestPublishesWhatChanges(t *testing.T) {
 	sold := cloud.Offer{InstanceType: "general-4", Zone: "memory-1a", CapacityType: catalog.OnDemand}
 	h := harness.New(t, memory.Options{Stock: map[cloud.Offer]int{sold: 0}}, harness.Pool("web"))
 	pauses := paused{}
+	h.Kit.Settings.ForPlans = map[string]string{"preference-policy": "Ignore"}
 	c := market.New(h.Kit, pauses, "tenon")
 	run := func(after time.Duration) time.Time {
 		t.Helper()
@@ -53,6 +54,9 @@ func TestPublishesWhatChanges(t *testing.T) {
 	}
 	begin := run(0)
 	first := published(t, h)
+	if first.Settings["preference-policy"] != "Ignore" {
+		t.Errorf("the settings on which plans depend are published as %v", first.Settings)
+	}
 	if len(first.Catalogs) != 1 || len(first.Closed) != 0 {
 		t.Fatalf("published %d classes, closed %v", len(first.Catalogs), first.Closed)
 	}

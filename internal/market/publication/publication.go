@@ -1,5 +1,6 @@
 // Package publication is the market as a controller writes it to its cluster: what each node class sells
-// now, at which price and whether it is out of stock, for plans and pages that are made elsewhere.
+// now, at which price and whether it is out of stock, for plans and pages that are made elsewhere. With it are the
+// controller's settings on which plans depend.
 //
 //	controller ──Encode──▶ ConfigMap tenon-market ──Read──▶ tenon plan, explain, view, dashboard
 //
@@ -34,6 +35,8 @@ type Publication struct {
 	Withheld []cloud.ClassRef
 	// Closed says of pools for which nothing is bought now why that is so.
 	Closed map[string]string
+	// Settings are those of the controller on which plans depend, by flag, where they are not the defaults.
+	Settings map[string]string
 }
 
 // What a publication says of itself.
@@ -55,6 +58,7 @@ type head struct {
 	Format   string            `json:"format"`
 	Version  int               `json:"version"`
 	Closed   map[string]string `json:"closed,omitempty"`
+	Settings map[string]string `json:"settings,omitempty"`
 	Withheld []cloud.ClassRef  `json:"withheld,omitempty"`
 }
 
@@ -74,7 +78,7 @@ func (p *Publication) Encode(most int) ([]byte, error) {
 	slices.SortFunc(refs, func(a, b cloud.ClassRef) int { return strings.Compare(a.String(), b.String()) })
 	var body bytes.Buffer
 	e := encoder{types: map[digest]int{}, offerings: map[digest]int{}}
-	h := head{Format: format, Version: version, Closed: p.Closed}
+	h := head{Format: format, Version: version, Closed: p.Closed, Settings: p.Settings}
 	for _, ref := range refs {
 		if len(h.Withheld) > 0 {
 			h.Withheld = append(h.Withheld, ref)
@@ -184,7 +188,7 @@ type decoder struct {
 func (d *decoder) line(l *line) error {
 	switch {
 	case l.Head != nil:
-		d.begun, d.out.Closed, d.out.Withheld = true, l.Head.Closed, l.Head.Withheld
+		d.begun, d.out.Closed, d.out.Withheld, d.out.Settings = true, l.Head.Closed, l.Head.Withheld, l.Head.Settings
 		if l.Head.Format != format {
 			return fmt.Errorf("its format is %q, want %q", l.Head.Format, format)
 		}

@@ -44,7 +44,8 @@ func market() *publication.Publication {
 			ref("a"): {Types: []catalog.Type{kind("small", 100), kind("large", 300), {Name: "none"}}},
 			ref("b"): {Types: []catalog.Type{kind("large", 400), kind("small", 100)}},
 		},
-		Closed: map[string]string{"web": "pauses"},
+		Closed:   map[string]string{"web": "pauses"},
+		Settings: map[string]string{"node-price": "0.02"},
 	}
 }
 
