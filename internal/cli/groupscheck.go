@@ -10,16 +10,22 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/model"
 	"tenon/core/order"
 	"tenon/core/plan"
+	"tenon/core/requirement"
 	"tenon/core/snapshot"
 	"tenon/internal/cli/document"
 	"tenon/internal/cli/planning"
 	"tenon/internal/ingest"
 	"tenon/internal/owner"
+	"tenon/internal/podpolicy"
 )
 
 func groupsCheckCommand(w Env) *cobra.Command {
@@ -30,11 +36,12 @@ func groupsCheckCommand(w Env) *cobra.Command {
 		Short: "Say what would become of the nodes of a group that is handed over to pools",
 		Long: `Say what would become of the nodes of a group that is handed over to pools, in any mode
 that it has now: which are replaced and by what, which wait for a PodDisruptionBudget, and which stay
-because of a pod. It also lists the pods that people should know of before: without a
-PodDisruptionBudget and alone, with local storage, protected, or of an autoscaler. Nothing is
-changed. The plan is that of tenon plan --consolidate for the same input.
+because of a pod. It also lists what people should know of before: pods that are alone without a
+PodDisruptionBudget, have local storage, are protected, or of an autoscaler; budgets that can never
+allow a disruption; and DaemonSets that would have no pods on the new nodes. Nothing is changed.
+The plan is that of tenon plan --consolidate for the same input.
 
-Exit status: 0 when there is nothing to do before; 2 when a node would stay or a pod is listed;
+Exit status: 0 when there is nothing to do before; 2 when a node would stay or something is listed;
 1 when there is no such group or the input was wrong.`,
 		Example: `  tenon groups check web
   kubectl get nodegroups,nodepools,ec2nodeclasses,nodes,pods,daemonsets,poddisruptionbudgets,replicasets -A -o yaml | tenon groups check web -f -`,
@@ -83,8 +90,9 @@ func (c *groupCheck) prepare(objects *ingest.Objects) error {
 	group.Spec.Disruption = &karpenterv1.Disruption{ConsolidateAfter: karpenterv1.NeverEnding(), Budgets: []karpenterv1.Budget{{Nodes: "100%"}}}
 	objects.NodeGroups[at] = group
 	members := 0
+	is := membership(group, observed, objects.Nodes)
 	for i, node := range objects.Nodes {
-		if !observed && node.Annotations[tenonv1alpha1.AnnotationGroup] == c.name || observed && alike(group, node) {
+		if is(node) {
 			marked := node.DeepCopy()
 			marked.Annotations = maps.Clone(marked.Annotations)
 			if marked.Annotations == nil {
@@ -96,22 +104,50 @@ func (c *groupCheck) prepare(objects *ingest.Objects) error {
 		}
 	}
 	if members == 0 {
-		return errors.New("no node of the group is known: in mode observe its nodes are found by the label eks.amazonaws.com/nodegroup or alpha.eksctl.io/nodegroup-name; for other groups set another mode first, such as handover with the annotation " + tenonv1alpha1.AnnotationHandoverPaused)
+		return errors.New("no node of the group is known: in mode observe its nodes are found by the label eks.amazonaws.com/nodegroup or alpha.eksctl.io/nodegroup-name, or by all labels, types and zones of the NodeGroup if as many nodes have them as it has; where that is not so, set another mode first, such as handover with the annotation " + tenonv1alpha1.AnnotationHandoverPaused)
 	}
 	return nil
 }
 
-// alike reports whether a node has the labels that name the group.
-func alike(group *tenonv1alpha1.NodeGroup, node *corev1.Node) bool {
-	if group.Status.Template == nil {
-		return false
+// membership says which nodes are of a group. In mode observe nothing is written on them: then it is those with the label that
+// names the group, or else all that are like the group's next node, if they are as many as the group has.
+func membership(group *tenonv1alpha1.NodeGroup, observed bool, nodes []*corev1.Node) func(*corev1.Node) bool {
+	if !observed {
+		return func(n *corev1.Node) bool { return n.Annotations[tenonv1alpha1.AnnotationGroup] == group.Name }
 	}
-	for _, label := range []string{"eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name"} {
+	if group.Status.Template == nil {
+		return func(*corev1.Node) bool { return false }
+	}
+	for _, label := range nameLabels {
 		if name := group.Status.Template.Labels[label]; name != "" {
-			return node.Labels[label] == name
+			return func(n *corev1.Node) bool { return n.Labels[label] == name }
 		}
 	}
-	return false
+	like := func(n *corev1.Node) bool { return alike(group, n) }
+	found := int64(len(slices.DeleteFunc(slices.Clone(nodes), func(n *corev1.Node) bool { return !like(n) })))
+	if i := group.Status.Instances; i == nil || found != i.Ready+i.Unready {
+		return func(*corev1.Node) bool { return false }
+	}
+	return like
+}
+
+// nameLabels name the group of a node.
+var nameLabels = []string{"eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name"}
+
+// alike reports whether a node of no other group, as far as its labels say, is like the next node of a group.
+func alike(group *tenonv1alpha1.NodeGroup, node *corev1.Node) bool {
+	for _, label := range append([]string{karpenterv1.LabelNodePool}, nameLabels...) {
+		if node.Labels[label] != "" {
+			return false
+		}
+	}
+	for name, value := range group.Status.Template.Labels {
+		if node.Labels[name] != value {
+			return false
+		}
+	}
+	s := &group.Status
+	return slices.Contains(s.InstanceTypes, node.Labels[corev1.LabelInstanceTypeStable]) && slices.Contains(s.Zones, node.Labels[corev1.LabelTopologyZone])
 }
 
 func (c *groupCheck) write(to io.Writer, p document.Planned) error {
@@ -144,6 +180,8 @@ func (c *groupCheck) write(to io.Writer, p document.Planned) error {
 		}
 	}
 	found := c.pods(nodes)
+	c.budgets(nodes, found)
+	c.daemons(&p, nodes, found)
 	for _, title := range order.Keys(found) {
 		slices.Sort(found[title])
 		say("%s: %s", title, strings.Join(found[title], ", "))
@@ -204,6 +242,62 @@ func (c *groupCheck) pods(nodes map[string]bool) map[string][]string {
 		}
 	}
 	return found
+}
+
+// budgets adds the PodDisruptionBudgets of pods on some nodes that can never allow a disruption.
+func (c *groupCheck) budgets(nodes map[string]bool, found map[string][]string) {
+	for _, object := range c.objects.Others {
+		budget, is := object.(*policyv1.PodDisruptionBudget)
+		if !is || podpolicy.Never(budget) == "" {
+			continue
+		}
+		selects, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+		if err == nil && slices.ContainsFunc(c.objects.Pods, func(pod *corev1.Pod) bool {
+			return nodes[pod.Spec.NodeName] && pod.Namespace == budget.Namespace && selects.Matches(labels.Set(pod.Labels))
+		}) {
+			const title = "a PodDisruptionBudget that can never allow a disruption, so that nodes with its pods stay"
+			found[title] = append(found[title], fmt.Sprintf("%s/%s (%s)", budget.Namespace, budget.Name, podpolicy.Never(budget)))
+		}
+	}
+}
+
+// daemons adds the DaemonSets that have pods on some nodes, and would have none on the nodes of a pool that replaces them.
+func (c *groupCheck) daemons(p *document.Planned, nodes map[string]bool, found map[string][]string) {
+	here := map[string]bool{}
+	for _, pod := range c.objects.Pods {
+		if of := owner.Of(pod); of.Kind == "DaemonSet" && nodes[pod.Spec.NodeName] {
+			here[of.Namespace+"/"+of.Name] = true
+		}
+	}
+	replacing := map[string]bool{}
+	for i := range p.Plan.Disruptions {
+		for j := range p.Plan.Disruptions[i].Replacements {
+			replacing[p.Plan.Disruptions[i].Replacements[j].Pool] = true
+		}
+	}
+	for i := range p.Snapshot.Pools {
+		pool := &p.Snapshot.Pools[i]
+		for _, d := range p.Snapshot.Daemons {
+			name := d.Namespace + "/" + d.Name
+			if replacing[pool.Name] && here[name] && !runs(&p.Snapshot.Templates[d.Template], pool, p.Snapshot.Settings.WellKnown) {
+				title := "a DaemonSet that would have no pods on nodes of pool " + pool.Name
+				found[title] = append(found[title], name)
+			}
+		}
+	}
+}
+
+// runs reports whether a DaemonSet has pods on nodes of a pool, by its taints and labels.
+func runs(daemon *snapshot.Template, pool *snapshot.Pool, wellKnown requirement.KeySet) bool {
+	if _, kept := model.Untolerated(pool.Taints, daemon.Tolerations, false); kept {
+		return false
+	}
+	if len(daemon.Terms) == 0 {
+		return pool.Requirements.Compatible(daemon.Selector, wellKnown)
+	}
+	return slices.ContainsFunc(daemon.Terms, func(term requirement.Set) bool {
+		return pool.Requirements.Compatible(daemon.Selector.Intersect(term), wellKnown)
+	})
 }
 
 // index has what decides about the eviction of pods.
