@@ -133,7 +133,7 @@ type quantity struct {
 	value    int64
 }
 
-func (q quantity) String() string { return reason.Quantity(q.resource, q.value) }
+func (q quantity) String() string { return view.Amount(q.resource, q.value) }
 
 // percent is a part of a hundred.
 type percent int64
