@@ -72,7 +72,8 @@ func (d *Dashboard) Remember(ctx context.Context) {
 	}
 }
 
-// recall takes a sample of each decision of the journal: the price of the fleet that was decided about. A journal that
+// recall takes a sample of each decision of the journal: the price of the fleet that was decided about, and those of the spot
+// machines that it bought. A journal that
 // cannot be read has none; the page of decisions says why.
 func (d *Dashboard) recall(ctx context.Context) {
 	if d.options.Journal == nil {
@@ -89,4 +90,5 @@ func (d *Dashboard) recall(ctx context.Context) {
 			d.history.add(sample{At: entries[i].At.Unix(), Price: cost.Before})
 		}
 	}
+	d.spot.recall(entries, d.options.Clock())
 }

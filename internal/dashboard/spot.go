@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"tenon/internal/journal"
 	"tenon/internal/view"
 )
 
@@ -16,11 +17,13 @@ const (
 	advice  = "SpotRebalanceRecommendation"
 )
 
-// spot is what this process has seen of spot prices and of machines that were taken back, since it began to look.
+// spot is what this process has seen of spot prices and of machines that were taken back, since it began to look, and the
+// prices of launches before, which the journal has.
 type spot struct {
 	mu       sync.Mutex
 	since    time.Time
 	market   time.Time // of the prices that were seen last
+	recalled time.Time // of the first launch that the journal has
 	prices   map[spotOffer]*spotPrice
 	seen     map[string]bool // events, by node, reason and time
 	returned map[spotOffer]*interruptions
@@ -50,9 +53,7 @@ const mostSeen = 10_000
 func (s *spot) look(f *view.Fleet, market func() view.Market, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.since.IsZero() {
-		s.since, s.prices, s.seen, s.returned, s.nodes = now, map[spotOffer]*spotPrice{}, map[string]bool{}, map[spotOffer]*interruptions{}, map[string]spotOffer{}
-	}
+	s.begin(now)
 	if market != nil && !f.Published.Equal(s.market) {
 		s.market = f.Published
 		s.price(market())
@@ -74,23 +75,51 @@ func (s *spot) look(f *view.Fleet, market func() view.Market, now time.Time) {
 	}
 }
 
+func (s *spot) begin(now time.Time) {
+	if s.since.IsZero() {
+		s.since, s.prices, s.seen, s.returned, s.nodes = now, map[spotOffer]*spotPrice{}, map[string]bool{}, map[spotOffer]*interruptions{}, map[string]spotOffer{}
+	}
+}
+
+// recall takes the prices at which the journal's decisions bought spot machines, before the first look.
+func (s *spot) recall(entries []journal.Entry, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begin(now)
+	for i := range entries {
+		e := &entries[i]
+		for _, l := range e.Launches {
+			if l.CapacityType != "spot" {
+				continue
+			}
+			s.costs(spotOffer{l.InstanceType, l.Zone}, l.Price, e.At)
+			if s.recalled.IsZero() {
+				s.recalled = e.At
+			}
+		}
+	}
+}
+
 func (s *spot) price(m view.Market) {
 	for i := range m.Types {
 		t := &m.Types[i]
 		for _, o := range t.Offers {
-			if o.CapacityType != "spot" {
-				continue
-			}
-			key, price := spotOffer{t.Name, o.Zone}, o.Price.Float()
-			known := s.prices[key]
-			switch {
-			case known == nil:
-				s.prices[key] = &spotPrice{now: price, least: price, most: price, at: m.At}
-			case known.now != price:
-				known.now, known.least, known.most, known.at = price, min(known.least, price), max(known.most, price), m.At
-				known.changes++
+			if o.CapacityType == "spot" {
+				s.costs(spotOffer{t.Name, o.Zone}, o.Price.Float(), m.At)
 			}
 		}
+	}
+}
+
+// costs notes what an offer costs from a time on.
+func (s *spot) costs(of spotOffer, price float64, at time.Time) {
+	known := s.prices[of]
+	switch {
+	case known == nil:
+		s.prices[of] = &spotPrice{now: price, least: price, most: price, at: at}
+	case known.now != price:
+		known.now, known.least, known.most, known.at = price, min(known.least, price), max(known.most, price), at
+		known.changes++
 	}
 }
 
@@ -126,6 +155,7 @@ func later(a, b time.Time) time.Time {
 // spotDocument is what the page Market shows of it.
 type spotDocument struct {
 	Since    int64           `json:"since"`
+	Recalled int64           `json:"recalled,omitempty"` // the first launch of the journal whose price is among these
 	Prices   []spotLine      `json:"prices"`
 	Returned []interruptLine `json:"returned"`
 }
@@ -157,7 +187,7 @@ const mostSpot = 50
 func (s *spot) document(f *view.Fleet) spotDocument {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := spotDocument{Since: seconds(s.since), Prices: []spotLine{}, Returned: []interruptLine{}}
+	out := spotDocument{Since: seconds(s.since), Recalled: seconds(s.recalled), Prices: []spotLine{}, Returned: []interruptLine{}}
 	for key, p := range s.prices {
 		if p.changes > 0 {
 			out.Prices = append(out.Prices, spotLine{key.kind, key.zone, p.now, p.least, p.most, p.changes, seconds(p.at)})

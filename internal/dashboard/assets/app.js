@@ -553,7 +553,7 @@ function spotPart(s) {
   const seen = "Since the dashboard began to look, " + age(s.since) + " ago.";
   return [el("h2", null, "Spot machines that were taken back"), el("p.soft", null, seen), table("Spot machines that were taken back", [
     { name: "Type", nb: 1, cell: r => r.type || "unknown" }, { name: "Zone", nb: 1, cell: r => r.zone || "–" }, { name: "Taken back", n: 1, cell: r => r.count }, { name: "Advised to leave", n: 1, cell: r => r.advised }, { name: "Last", n: 1, cell: r => r.last ? age(r.last) + " ago" : "–" }, { name: "Run now", n: 1, cell: r => r.running },
-  ], s.returned, "No interruption has been seen."), el("h2", null, "Spot prices that changed"), table("Spot prices that changed", [
+  ], s.returned, "No interruption has been seen."), el("h2", null, "Spot prices that changed"), el("p.soft", null, s.recalled ? "Since " + age(s.recalled) + " ago: before the dashboard began to look, by what the journal's decisions paid." : seen), table("Spot prices that changed", [
     { name: "Type", nb: 1, cell: p => p.type }, { name: "Zone", nb: 1, cell: p => p.zone }, { name: unit() + "/h now", n: 1, cell: p => number(p.now, 4) }, { name: "Lowest", n: 1, cell: p => number(p.least, 4) }, { name: "Highest", n: 1, cell: p => number(p.most, 4) }, { name: "Changes", n: 1, cell: p => p.changes }, { name: "Last", n: 1, cell: p => age(p.at) + " ago" },
   ], s.prices, "No spot price has changed.")];
 }
