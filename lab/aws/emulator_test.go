@@ -50,7 +50,7 @@ func newEmulator(t *testing.T, change ...func(*aws.Config)) *emulator {
 		t.Fatal(err)
 	}
 	e.Server = server
-	h := httptest.NewServer(server.Handler())
+	h := httptest.NewServer(judged(t, server, c))
 	t.Cleanup(h.Close)
 	e.url = h.URL
 	return e

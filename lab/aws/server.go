@@ -57,6 +57,7 @@ type Server struct {
 	world    *accounts.World
 	faults   *fault.Set
 	router   *wire.Router
+	services []*wire.Service
 	calls    *Journal
 	guard    *guard
 	control  http.Handler
@@ -75,10 +76,12 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{config: c, clock: c.Resources.Clock, world: world, faults: faults, calls: newJournal()}
-	s.router = wire.NewRouter(c.Account, c.Accounts,
+	s.services = []*wire.Service{
 		ec2.Service(world), iam.Service(world), iam.TokenService(world), ssm.Service(world), pricing.Service(world),
 		sqs.Service(world), eks.Service(world), eks.ShiftService(world), autoscaling.Service(world),
-		servicequotas.Service(world), eventbridge.Service(world))
+		servicequotas.Service(world), eventbridge.Service(world),
+	}
+	s.router = wire.NewRouter(c.Account, c.Accounts, s.services...)
 	s.guard = &guard{policies: c.Policies, world: world, counts: map[string]Permission{}}
 	s.control, s.metadata = s.newControl(), s.newMetadata()
 	for _, f := range c.Faults {
@@ -225,6 +228,9 @@ func (s *Server) Faults() *fault.Set { return s.faults }
 
 // Calls returns the journal of calls.
 func (s *Server) Calls() *Journal { return s.calls }
+
+// Services returns the services that the emulator serves.
+func (s *Server) Services() []*wire.Service { return s.services }
 
 // World returns what the accounts own.
 func (s *Server) World() *accounts.World { return s.world }

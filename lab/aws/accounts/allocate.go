@@ -44,8 +44,8 @@ func (r *Region) fulfil(f *Fleet, ways []way) {
 	} else {
 		onDemand += rest
 	}
-	r.fulfilPart(f, ways, part{capacityType: "on-demand", target: onDemand, options: f.order.OnDemand})
-	r.fulfilPart(f, ways, part{capacityType: "spot", target: spot, options: f.order.Spot})
+	r.fulfilPart(f, ways, part{capacityType: "on-demand", target: onDemand, options: f.order.OnDemand.FleetOptions})
+	r.fulfilPart(f, ways, part{capacityType: "spot", target: spot, options: f.order.Spot.FleetOptions})
 }
 
 // fulfilReserved goes through the kinds of reservations in the order of the request, or through all

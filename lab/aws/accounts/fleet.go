@@ -15,8 +15,8 @@ type FleetOrder struct {
 	Type        string
 	Configs     []FleetConfig `query:"LaunchTemplateConfigs"`
 	Target      FleetTarget   `query:"TargetCapacitySpecification"`
-	Spot        FleetOptions  `query:"SpotOptions"`
-	OnDemand    FleetOptions  `query:"OnDemandOptions"`
+	Spot        FleetSpot     `query:"SpotOptions"`
+	OnDemand    FleetOnDemand `query:"OnDemandOptions"`
 	Reserved    FleetReserved `query:"ReservedCapacityOptions"`
 	TagSpecs    []TagSpec     `query:"TagSpecification"`
 	// These concern fleets that persist, which the emulator does not have.
@@ -40,7 +40,7 @@ type Override struct {
 	MaxPrice         string        `xml:"maxPrice,omitempty"`
 	Priority         *float64      `xml:"priority"`
 	WeightedCapacity float64       `xml:"weightedCapacity,omitempty"`
-	Placement        PlacementSpec `xml:"placement"`
+	Placement        PlacementSpec `xml:"-"`
 }
 
 // FleetTarget says how many instances a fleet wants.
@@ -54,13 +54,23 @@ type FleetTarget struct {
 
 // FleetOptions say how to choose between the ways.
 type FleetOptions struct {
-	Strategy       string `query:"AllocationStrategy"`
-	Interruption   string `query:"InstanceInterruptionBehavior"`
-	Pools          int    `query:"InstancePoolsToUseCount"`
-	MinTarget      int    `query:"MinTargetCapacity"`
-	SingleType     bool   `query:"SingleInstanceType"`
-	SingleZone     bool   `query:"SingleAvailabilityZone"`
-	MaxTotalPrice  string
+	Strategy      string `query:"AllocationStrategy"`
+	MinTarget     int    `query:"MinTargetCapacity"`
+	SingleType    bool   `query:"SingleInstanceType"`
+	SingleZone    bool   `query:"SingleAvailabilityZone"`
+	MaxTotalPrice string
+}
+
+// FleetSpot are the options for spot instances.
+type FleetSpot struct {
+	FleetOptions
+	Interruption string `query:"InstanceInterruptionBehavior"`
+	Pools        int    `query:"InstancePoolsToUseCount"`
+}
+
+// FleetOnDemand are the options for on-demand instances.
+type FleetOnDemand struct {
+	FleetOptions
 	ReservationUse struct{ UsageStrategy string } `query:"CapacityReservationOptions"`
 }
 

@@ -18,7 +18,17 @@ type fleetInstance struct {
 
 type launched struct {
 	Template accounts.TemplateRef `xml:"launchTemplateSpecification"`
-	Override accounts.Override    `xml:"overrides"`
+	Override override             `xml:"overrides"`
+}
+
+// override is an override in an answer, which names only the group of its placement.
+type override struct {
+	accounts.Override
+	Group string `xml:"placement>groupName,omitempty"`
+}
+
+func itemOfLaunched(t accounts.TemplateRef, o accounts.Override) launched {
+	return launched{t, override{o, o.Placement.GroupName}}
 }
 
 type fleetError struct {
@@ -35,7 +45,7 @@ func createFleet(r *accounts.Region, in *accounts.FleetOrder) (*fleetOutput, err
 	}
 	out := &fleetOutput{ID: f.ID}
 	for _, g := range f.Instances {
-		item := fleetInstance{From: launched{g.Template, g.Override}, Type: g.Override.InstanceType, Lifecycle: g.Lifecycle}
+		item := fleetInstance{From: itemOfLaunched(g.Template, g.Override), Type: g.Override.InstanceType, Lifecycle: g.Lifecycle}
 		for _, i := range g.Instances {
 			item.IDs = append(item.IDs, i.ID)
 			if i.Image.Family.Windows() {
@@ -45,7 +55,7 @@ func createFleet(r *accounts.Region, in *accounts.FleetOrder) (*fleetOutput, err
 		out.Instances = append(out.Instances, item)
 	}
 	for _, e := range f.Errors {
-		out.Errors = append(out.Errors, fleetError{launched{e.Template, e.Override}, e.Lifecycle, e.Code, e.Message})
+		out.Errors = append(out.Errors, fleetError{itemOfLaunched(e.Template, e.Override), e.Lifecycle, e.Code, e.Message})
 	}
 	return out, nil
 }

@@ -131,7 +131,6 @@ type idsInput struct {
 	IDs            []string `query:"InstanceId"`
 	DryRun         bool
 	Force          bool
-	Hibernate      bool
 	SkipOsShutdown bool
 }
 
@@ -170,7 +169,12 @@ func terminateInstances(r *accounts.Region, in *idsInput) (*changesOutput, error
 	return changesOf(changes), err
 }
 
-func stopInstances(r *accounts.Region, in *idsInput) (*changesOutput, error) {
+type stopInput struct {
+	idsInput
+	Hibernate bool
+}
+
+func stopInstances(r *accounts.Region, in *stopInput) (*changesOutput, error) {
 	if in.DryRun {
 		return nil, wire.DryRun()
 	}

@@ -105,7 +105,7 @@ type gpuItem struct {
 }
 
 type inferenceItem struct {
-	Accelerators []acceleratorItem `xml:"accelerators>item"`
+	Accelerators []acceleratorItem `xml:"accelerators>member"`
 }
 
 type acceleratorItem struct {

@@ -33,6 +33,11 @@ type spotRequest struct {
 	Tags         []wire.Tag `xml:"tagSet>item"`
 }
 
+// profileName is an instance profile as a request names it.
+type profileName struct {
+	ARN string `xml:"arn"`
+}
+
 type spotStatus struct {
 	Code    string `xml:"code"`
 	Message string `xml:"message"`
@@ -45,7 +50,7 @@ type spotLaunch struct {
 	Key     string       `xml:"keyName,omitempty"`
 	Subnet  string       `xml:"subnetId"`
 	Groups  []groupRef   `xml:"groupSet>item"`
-	Profile *profileItem `xml:"iamInstanceProfile"`
+	Profile *profileName `xml:"iamInstanceProfile"`
 	Zone    string       `xml:"placement>availabilityZone"`
 	Tenancy string       `xml:"placement>tenancy"`
 	Watched bool         `xml:"monitoring>enabled"`
@@ -76,8 +81,11 @@ func itemOfSpotRequest(r *accounts.Region, i *accounts.Instance) spotRequest {
 	item := spotRequest{
 		ID: i.SpotRequest, Instance: i.ID, Price: i.SpotPrice, Kind: "one-time", Created: stamp(i.Launched), Zone: i.Subnet.Zone.Name,
 		ZoneID: i.Subnet.Zone.ID, Product: "Linux/UNIX", Interruption: "terminate", Tags: i.SpotTags,
-		Launch: spotLaunch{Image: seen.Image, Type: seen.Type, Key: seen.Key, Subnet: i.Subnet.ID, Profile: seen.Profile, Zone: i.Subnet.Zone.Name,
+		Launch: spotLaunch{Image: seen.Image, Type: seen.Type, Key: seen.Key, Subnet: i.Subnet.ID, Zone: i.Subnet.Zone.Name,
 			Tenancy: seen.Placement.Tenancy, Watched: i.Spec.Monitoring.Enabled},
+	}
+	if seen.Profile != nil {
+		item.Launch.Profile = &profileName{seen.Profile.ARN}
 	}
 	for _, g := range i.Groups {
 		item.Launch.Groups = append(item.Launch.Groups, groupRef{g.ID, g.Name})

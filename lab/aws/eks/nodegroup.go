@@ -128,11 +128,11 @@ type updateOutput struct {
 }
 
 type update struct {
-	ID      string   `json:"id"`
-	Status  string   `json:"status"`
-	Type    string   `json:"type"`
-	Created float64  `json:"createdAt"`
-	Errors  []string `json:"errors"`
+	ID      string     `json:"id"`
+	Status  string     `json:"status"`
+	Type    string     `json:"type"`
+	Created float64    `json:"createdAt"`
+	Errors  []struct{} `json:"errors"` // the emulator has none
 }
 
 func updateGroup(r *accounts.Region, c *wire.Call, in *accounts.NodeGroupChange) (*updateOutput, error) {
@@ -140,7 +140,7 @@ func updateGroup(r *accounts.Region, c *wire.Call, in *accounts.NodeGroupChange)
 	if err != nil {
 		return nil, err
 	}
-	return &updateOutput{update{g.ID, "InProgress", "ConfigUpdate", epoch(r.Now()), []string{}}}, nil
+	return &updateOutput{update{g.ID, "InProgress", "ConfigUpdate", epoch(r.Now()), []struct{}{}}}, nil
 }
 
 // describeUpdate reports that the update of a group is complete: the emulator's updates take effect
@@ -150,5 +150,5 @@ func describeUpdate(r *accounts.Region, c *wire.Call, _ *none) (*updateOutput, e
 	if err != nil || g.ID != c.HTTP.PathValue("update") {
 		return nil, wire.StatusErrorf(404, "ResourceNotFoundException", "No update found for ID: %s", c.HTTP.PathValue("update"))
 	}
-	return &updateOutput{update{g.ID, "Successful", "ConfigUpdate", epoch(g.Modified), []string{}}}, nil
+	return &updateOutput{update{g.ID, "Successful", "ConfigUpdate", epoch(g.Modified), []struct{}{}}}, nil
 }

@@ -29,7 +29,7 @@ type managedOutput struct {
 	ARN     string             `json:"arn"`
 	Name    string             `json:"name"`
 	Weights map[string]float64 `json:"appliedWeights"`
-	Auto    []string           `json:"autoshifts"`
+	Auto    []struct{}         `json:"autoshifts"` // the emulator has none
 	Shifts  []shift            `json:"zonalShifts"`
 }
 
@@ -51,7 +51,7 @@ func managed(r *accounts.Region, id string) (*managedOutput, error) {
 	if id != arn {
 		return nil, wire.StatusErrorf(404, "ResourceNotFoundException", "The resource %s is not registered.", id)
 	}
-	out := &managedOutput{ARN: arn, Name: r.Cluster().Name, Weights: map[string]float64{}, Auto: []string{}, Shifts: []shift{}}
+	out := &managedOutput{ARN: arn, Name: r.Cluster().Name, Weights: map[string]float64{}, Auto: []struct{}{}, Shifts: []shift{}}
 	for _, z := range r.Zones {
 		out.Weights[z.ID] = 1
 	}

@@ -148,7 +148,12 @@ type attachedItem struct {
 	Name string `xml:"PolicyName"`
 }
 
-func listAttached(a *accounts.Account, in *ofRoleInput) (*attachedOutput, error) {
+type attachedInput struct {
+	ofRoleInput
+	PathPrefix string
+}
+
+func listAttached(a *accounts.Account, in *attachedInput) (*attachedOutput, error) {
 	all, err := a.Attached(in.Name, in.PathPrefix)
 	if err != nil {
 		return nil, err

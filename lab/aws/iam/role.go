@@ -137,8 +137,7 @@ func deleteInline(a *accounts.Account, in *namedInline) (*none, error) {
 
 type ofRoleInput struct {
 	paging
-	Name       string `query:"RoleName"`
-	PathPrefix string
+	Name string `query:"RoleName"`
 }
 
 type inlineNamesOutput struct {

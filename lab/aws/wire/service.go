@@ -1,6 +1,9 @@
 package wire
 
-import "net/http"
+import (
+	"net/http"
+	"reflect"
+)
 
 // Protocol says how a service's requests and answers are written.
 type Protocol int
@@ -16,7 +19,10 @@ const (
 
 // Handler carries out an operation. Its answer is a struct that the protocol can write; an error that is
 // not an *Error is a defect of the emulator.
-type Handler func(*Call) (any, error)
+type Handler struct {
+	In, Out reflect.Type // the structs of parameters and answer
+	do      func(*Call) (any, error)
+}
 
 // Service describes one AWS service: its protocol and its operations.
 type Service struct {
@@ -38,7 +44,7 @@ type Service struct {
 
 // Operation makes a Handler from a function with typed parameters.
 func Operation[In, Out any](do func(*Call, *In) (*Out, error)) Handler {
-	return func(c *Call) (any, error) {
+	return Handler{reflect.TypeFor[In](), reflect.TypeFor[Out](), func(c *Call) (any, error) {
 		in := new(In)
 		if err := c.Decode(in); err != nil {
 			return nil, err
@@ -53,7 +59,7 @@ func Operation[In, Out any](do func(*Call, *In) (*Out, error)) Handler {
 			return nil, err
 		}
 		return out, nil
-	}
+	}}
 }
 
 // Call is one request to one operation of a service.
@@ -80,7 +86,10 @@ func (c *Call) Do() (any, error) {
 	if !ok {
 		return nil, c.unknownOperation()
 	}
-	return do(c)
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	return do.do(c)
 }
 
 func (c *Call) unknownOperation() error {
