@@ -332,6 +332,9 @@ func examples() map[string]example {
 				s.buy(s.claim("b").Name, "2")
 				s.pass(2 * time.Minute)
 			}},
+		"a machine for a pod whose node is gone": {invariant.BoughtForPods,
+			func(s *fixture) { s.buy(s.claim("a").Name, "1"); s.pass(2 * time.Minute) },
+			func(s *fixture) { s.pod("p", "gone"); s.buy(s.claim("a").Name, "1"); s.pass(2 * time.Minute) }},
 		"two places for one pod": {invariant.PromisedOnce,
 			func(s *fixture) {
 				s.buy(s.claim("a").Name, "1")

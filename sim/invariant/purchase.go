@@ -122,19 +122,19 @@ func (w *Watch) wantNow() {
 	}
 }
 
-// goes reports whether a node or its claim is being deleted, or a disruption takes it: its pods need other
-// places.
+// goes reports whether a node is gone, it or its claim is being deleted, or a disruption takes it: its pods
+// need other places.
 func (w *Watch) goes(node string) bool {
 	if node == "" {
 		return false
 	}
 	n := w.nodeOf(node)
-	if n != nil && n.DeletionTimestamp != nil {
+	if n == nil || n.DeletionTimestamp != nil {
 		return true
 	}
 	claim := w.claimFor(n)
 	if claim == nil { // a node of a group carries the command itself
-		return n != nil && taking(n) != nil
+		return taking(n) != nil
 	}
 	r := commandOf(claim)
 	return claim.DeletionTimestamp != nil || r != nil && r.Takes(claim.Name) || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason)
