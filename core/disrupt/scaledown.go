@@ -34,7 +34,7 @@ func (x *search) scaleDown() {
 		}
 		early = append(early, n.at)
 	}
-	r := release{x: x, candidates: map[snapshot.NodeIndex]bool{}, taking: map[snapshot.NodeIndex]bool{}}
+	r := release{x: x, candidates: make([]bool, len(x.s.Nodes)), taking: make([]bool, len(x.s.Nodes))}
 	for _, at := range slices.Concat(due, early) {
 		r.candidates[at] = true
 	}
@@ -68,8 +68,8 @@ func (x *search) byNeed(nodes []snapshot.NodeIndex) {
 // release is the work of scaleDown.
 type release struct {
 	x *search
-	// candidates may go; the others are better places. Taking ones have got pods by this plan.
-	candidates, taking map[snapshot.NodeIndex]bool
+	// candidates, by node, may go; the others are better places. Taking ones have got pods by this plan.
+	candidates, taking []bool
 	// leaving is how many nodes of such groups are on their way out, and draining how many of these have pods.
 	leaving, draining int
 }
