@@ -26,7 +26,7 @@ import (
 // costFlags are what the command line of `tenon cost` says.
 type costFlags struct {
 	kubeconfig, context, output string
-	discounts                   []string
+	paid                        paidLess
 	past                        pastCost
 }
 
@@ -88,7 +88,7 @@ price of every decision, and snapshots to divide the sum.`,
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
 	flags.StringVarP(&f.output, "output", "o", costOutputs[0], "format: "+strings.Join(costOutputs, ", "))
-	discountFlag(flags, &f.discounts)
+	f.paid.flags(flags)
 	flags.StringVar(&f.past.at, "at", "", "what the nodes cost an hour at this time, as RFC 3339 or as a duration before now, such as 2h")
 	flags.StringVar(&f.past.since, "since", "", "what the nodes have cost since this time, as for --at")
 	flags.StringVar(&f.past.from, "from", defaultJournal, journalUsage+"; for --at and --since")
@@ -112,12 +112,12 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 	if err := f.past.check(f.output); err != nil {
 		return err
 	}
-	discounts, err := readDiscounts(f.discounts)
+	discounts, plans, err := f.paid.read()
 	if err != nil {
 		return err
 	}
-	if f.past.given() && len(discounts) > 0 {
-		return errors.New("--discount is about present prices: leave it out with --at and --since")
+	if f.past.given() && len(discounts)+len(plans) > 0 {
+		return errors.New("--discount and --savings-plan are about present prices: leave them out with --at and --since")
 	}
 	if f.past.given() {
 		return runPastCost(ctx, by, f.past, f.output, w, time.Now())
@@ -132,7 +132,7 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	following.State.Discount(discounts)
+	following.State.Discount(discounts, plans...)
 	fleet := following.State.Fleet()
 	for _, problem := range following.Problems() {
 		fmt.Fprintf(w.Err, "note: %s\n", problem)
@@ -163,17 +163,24 @@ func writeDocument(to io.Writer, output string, document any, table func(io.Writ
 	return table(to)
 }
 
-// discountFlag is the flag for what is paid less than known prices.
-func discountFlag(flags *pflag.FlagSet, to *[]string) {
-	flags.StringSliceVar(to, "discount", nil, "percent that is paid less than known prices, by capacity type or capacity type and family, such as on-demand=28,on-demand/c6a=35.5")
+// paidLess are the flags for what is paid less than known prices.
+type paidLess struct{ discounts, plans []string }
+
+func (p *paidLess) flags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&p.discounts, "discount", nil, "percent that is paid less than known prices, by capacity type or capacity type and family, such as on-demand=28,on-demand/c6a=35.5")
+	flags.StringSliceVar(&p.plans, "savings-plan", nil, "commitment an hour and percent of a savings plan, for all on-demand machines or a family, such as 1.5@28 or m5=0.8@34")
 }
 
-func readDiscounts(texts []string) (view.Discounts, error) {
-	out, err := view.ParseDiscounts(texts)
+func (p *paidLess) read() (view.Discounts, []view.SavingsPlan, error) {
+	discounts, err := view.ParseDiscounts(p.discounts)
 	if err != nil {
-		return nil, fmt.Errorf("--discount: %w", err)
+		return nil, nil, fmt.Errorf("--discount: %w", err)
 	}
-	return out, nil
+	plans, err := view.ParseSavingsPlans(p.plans)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--savings-plan: %w", err)
+	}
+	return discounts, plans, nil
 }
 
 func encodedIndented(to io.Writer, value any) error {

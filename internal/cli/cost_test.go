@@ -52,7 +52,7 @@ pods 0.0000 (0%), daemons 0.0000 (0%), idle 0.0960 (100%)
 func TestCostTeachesMistakes(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--discount 5": "such as on-demand=28", "--discount spot=5 --at 2h": "leave it out with --at",
+		"--discount 5": "such as on-demand=28", "--discount spot=5 --at 2h": "leave them out with --at", "--savings-plan 5": "such as 1.5@28",
 		"team": "pool, namespace, owner, capacity-type, zone, type", "pool zone": "as one of pool",
 		"-o xml": "table, json, yaml, opencost, prometheus", "pool -o opencost": "tenon cost namespace or tenon cost owner",
 	} {

@@ -18,7 +18,8 @@ import (
 // dashboardFlags are what the command line of `tenon dashboard` says.
 type dashboardFlags struct {
 	kubeconfig, context, listen, tokenFile, journal, prometheus string
-	links, discounts                                            []string
+	links                                                       []string
+	paid                                                        paidLess
 }
 
 func dashboardCommand(w Env) *cobra.Command {
@@ -52,7 +53,7 @@ browser asks for the token, and programs send it as "Authorization: Bearer TOKEN
 	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
 	flags.StringVar(&f.prometheus, "prometheus", "", "address of a Prometheus server that has the controller's metrics, for the price over a day, a week and a month")
 	flags.StringArrayVar(&f.links, "link", nil, "link to another tool as NAME=ADDRESS, with {node}, {instance}, {pool}, {namespace} or {pod} for what a page shows; may be repeated")
-	discountFlag(flags, &f.discounts)
+	f.paid.flags(flags)
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that is asked for; needed beyond this machine")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), f, w) }
 	return cmd
@@ -63,7 +64,7 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 	if err != nil {
 		return err
 	}
-	discounts, err := readDiscounts(f.discounts)
+	discounts, plans, err := f.paid.read()
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	following.State.Discount(discounts)
+	following.State.Discount(discounts, plans...)
 	options := dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Details: following.State.Details, Market: following.State.Market, Console: w.Cloud.Builtin.Console, Token: token, Try: Try(w), Clock: time.Now,
 		Prometheus: prometheus, Links: links}
 	if f.journal != "" {

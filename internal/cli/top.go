@@ -32,7 +32,7 @@ const (
 
 type topFlags struct {
 	kubeconfig, context, output, sort string
-	discounts                         []string
+	paid                              paidLess
 }
 
 func topCommand(w Env) *cobra.Command {
@@ -60,7 +60,7 @@ works on every cluster, as tenon view does, whose prices it has. Prices are an h
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
 	flags.StringVar(&f.sort, "sort", "", "column by which rows are sorted, the largest number first (default: by name)")
 	flags.StringVarP(&f.output, "output", "o", topTable, "format: table, json, yaml or csv")
-	discountFlag(flags, &f.discounts)
+	f.paid.flags(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runTop(cmd.Context(), append(args, "pools")[0], f, w)
 	}
@@ -71,7 +71,7 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	if !slices.Contains([]string{topTable, topJSON, topYAML, topCSV}, f.output) {
 		return fmt.Errorf("unknown output format %q; use table, json, yaml or csv", f.output)
 	}
-	discounts, err := readDiscounts(f.discounts)
+	discounts, plans, err := f.paid.read()
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	following.State.Discount(discounts)
+	following.State.Discount(discounts, plans...)
 	fleet := following.State.Fleet()
 	rows := rowsOf(what, fleet, columns)
 	if f.sort != "" {

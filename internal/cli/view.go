@@ -34,7 +34,8 @@ import (
 type viewFlags struct {
 	kubeconfig, context            string
 	resources, labels              []string
-	columns, beside, discounts     []string
+	columns, beside                []string
+	paid                           paidLess
 	selector, sort, style, output  string
 	journal                        string
 	unpriced, classic, ascii, once bool
@@ -88,7 +89,7 @@ When the output is no terminal, or with --once, one picture is printed.`,
 	flags.StringVar(&f.sort, "node-sort", "", "order of nodes: creation, a label or a column, with =asc or =dsc (default NAME=asc; creation=dsc with --classic)")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of nodes beside the name, comma separated, such as TYPE,PRICE/H,STATE (default all that have room)")
 	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
-	discountFlag(flags, &f.discounts)
+	f.paid.flags(flags)
 	flags.StringSliceVar(&f.beside, "beside", nil, "contexts of other clusters to show next to this one, comma separated; o goes from one to the next")
 	flags.BoolVar(&f.changes, "allow-changes", false, "let the key a pin, cordon and remove nodes and pause pools, with your own rights; each change is confirmed, and recorded as an event")
 	flags.StringVar(&f.style, "style", "", "colours of much, medium and little use, such as #04B575,#FFFF00,#FF0000")
@@ -166,7 +167,7 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 	if err != nil {
 		return err
 	}
-	discounts, err := readDiscounts(f.discounts)
+	discounts, plans, err := f.paid.read()
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	following.State.Discount(discounts)
+	following.State.Discount(discounts, plans...)
 	if f.output != topTable {
 		return writeFleet(w, f.output, options, following.Watch)
 	}
@@ -334,11 +335,11 @@ func (f viewFlags) open(ctx context.Context, name string, options viewer.Options
 	if err != nil {
 		return shownCluster{}, nil, fmt.Errorf("--beside %s: %w", name, err)
 	}
-	discounts, err := readDiscounts(f.discounts)
+	discounts, plans, err := f.paid.read()
 	if err != nil {
 		return shownCluster{}, nil, err
 	}
-	following.State.Discount(discounts)
+	following.State.Discount(discounts, plans...)
 	options.Title, options.Answers = title, f.answers(ctx, w, config, following.Watch, "")
 	return shownCluster{options, following.Watch}, following.stop, nil
 }

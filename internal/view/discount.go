@@ -60,9 +60,9 @@ func (d Discounts) apply(n *Node, price model.Money, source Source) model.Money 
 }
 
 // Discount sets what is paid less than the known prices.
-func (s *State) Discount(d Discounts) {
+func (s *State) Discount(d Discounts, plans ...SavingsPlan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.discounts, s.built, s.made = d, map[string]*Node{}, nil
+	s.discounts, s.plans, s.covered, s.built, s.made = d, plans, coverage{}, map[string]*Node{}, nil
 	s.revision++
 }

@@ -22,25 +22,43 @@ func (s *State) picture() *Fleet {
 		return s.made
 	}
 	f := &Fleet{Revision: s.revision, Managed: s.managed, Published: s.published, Notices: s.notices()}
+	f.Nodes = s.all()
+	if covered := cover(s.plans, f.Nodes); !slices.Equal(covered.parts, s.covered.parts) {
+		s.covered = covered
+		for key, n := range s.built {
+			if slices.ContainsFunc(s.plans, func(p SavingsPlan) bool { return p.covers(n) }) {
+				delete(s.built, key)
+			}
+		}
+		f.Nodes = s.all()
+	} else {
+		s.covered = covered
+	}
+	f.Total = Sum(f.Nodes)
+	f.Pools = s.grouped(f.Nodes)
+	f.Currency, f.Discounts = s.pricedIn(f.Nodes), s.paidText()
+	f.Pending = s.pending()
+	s.made = f
+	return f
+}
+
+// all builds the nodes, and the claims that have none yet.
+func (s *State) all() []*Node {
+	var out []*Node
 	claimed := map[string]*Node{}
 	for _, name := range order.Keys(s.claims) {
 		claim := s.claims[name]
 		if claim.Name == "" || s.nodes[claim.Name] == nil {
-			f.Nodes = append(f.Nodes, s.build(claimKey(name), nil, claim))
+			out = append(out, s.build(claimKey(name), nil, claim))
 			continue
 		}
 		claimed[claim.Name] = claim
 	}
 	for _, name := range order.Keys(s.nodes) {
-		f.Nodes = append(f.Nodes, s.build(name, s.nodes[name], claimed[name]))
+		out = append(out, s.build(name, s.nodes[name], claimed[name]))
 	}
-	slices.SortFunc(f.Nodes, compareNodes)
-	f.Total = Sum(f.Nodes)
-	f.Pools = s.grouped(f.Nodes)
-	f.Currency, f.Discounts = s.pricedIn(f.Nodes), s.discounts.String()
-	f.Pending = s.pending()
-	s.made = f
-	return f
+	slices.SortFunc(out, compareNodes)
+	return out
 }
 
 func (s *State) pricedIn(nodes []*Node) string {
@@ -67,8 +85,8 @@ func (s *State) build(key string, node, claim *Node) *Node {
 			n.Pods = append(n.Pods, &own)
 		}
 	}
-	n.Price, n.Source = s.book.price(n)
-	n.Price = s.discounts.apply(n, n.Price, n.Source)
+	n.list, n.Source = s.book.price(n)
+	n.Price = s.paid(n)
 	n.Used = s.used[n.Name]
 	n.sum()
 	s.built[key] = n

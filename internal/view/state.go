@@ -28,8 +28,11 @@ type State struct {
 	// currency returns the currency of the prices in a region; nil if it is not known.
 	currency  func(region string) string
 	discounts Discounts
-	revision  uint64
-	made      *Fleet // the last picture
+	// plans are savings plans, and covered is what they cover now.
+	plans    []SavingsPlan
+	covered  coverage
+	revision uint64
+	made     *Fleet // the last picture
 
 	managed bool
 	nodes   map[string]*Node // by name, without pods and prices

@@ -156,6 +156,8 @@ type Node struct {
 	recorded string
 
 	Allocatable, Requested, Daemons model.Resources
+	// list is the price before discounts and savings plans.
+	list model.Money
 	// Used is what the node really uses; zero if that is not measured.
 	Used model.Resources
 	Pods []*Pod // by namespace and name
