@@ -23,7 +23,7 @@ import (
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	const since = "Draining since 2026-03-01T11:50:00Z. "
-	const forever = " Without a terminationGracePeriod the node waits until they let go."
+	const forever = " Without a terminationGracePeriod the node waits for as long as they hold it."
 	tight := budget("web", "web", "1", numbers{1, 1, 2, 0})
 	tight.Status.Conditions = []metav1.Condition{{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse,
 		LastTransitionTime: metav1.NewTime(now.Add(-5 * time.Minute))}}
@@ -112,7 +112,7 @@ func TestExplainSurges(t *testing.T) {
 			"From 2026-03-01T12:59:30Z on pods are deleted even if something holds them, each early enough to end by 2026-03-01T13:00:00Z."},
 		"no pod comes, and nothing else holds": {0, nil, stuck, ""},
 		"no pod comes, and a budget holds": {0, []*policyv1.PodDisruptionBudget{never}, stuck, since + "tenon.sh/surge does not help (the roll-out of Deployment default/web is stuck (ProgressDeadlineExceeded)), and " +
-			"PodDisruptionBudget default/web, which can never allow a disruption (maxUnavailable is 0), holds default/web. Without a terminationGracePeriod the node waits until they let go."},
+			"PodDisruptionBudget default/web, which can never allow a disruption (maxUnavailable is 0), holds default/web. Without a terminationGracePeriod the node waits for as long as they hold it."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestExplanationsAreShort(t *testing.T) {
 	}
 	s := drain.State{Now: now, Since: now, Pods: pods}
 	got := drain.Explain(s, drain.Holds(s, drain.Decide(s), budgets, nil))
-	if len(got) > 1024 || !strings.Contains(got, "and 17 other reason(s)") || !strings.HasSuffix(got, "the node waits until they let go.") {
+	if len(got) > 1024 || !strings.Contains(got, "and 17 other reason(s)") || !strings.HasSuffix(got, "the node waits for as long as they hold it.") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }
@@ -161,7 +161,7 @@ func TestBudgetsAreTold(t *testing.T) {
 		t.Fatalf("events %+v", events)
 	}
 	want := "Can never allow a disruption: maxUnavailable is 0. Node n cannot be drained of default/web-0, default/web-1 since 2026-03-01T11:59:00Z. " +
-		"Without a terminationGracePeriod the node waits until they let go."
+		"Without a terminationGracePeriod the node waits for as long as they hold it."
 	if events[0].Message != want {
 		t.Errorf("\ngot  %s\nwant %s", events[0].Message, want)
 	}

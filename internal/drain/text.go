@@ -117,7 +117,7 @@ func Outlook(s State, holds []Hold) string {
 	}
 	switch {
 	case s.Deadline.IsZero() && lasting:
-		return "Without a terminationGracePeriod the node waits until they let go."
+		return "Without a terminationGracePeriod the node waits for as long as they hold it."
 	case s.Deadline.IsZero():
 		return "The node waits for them; nothing has to be done."
 	case !s.Now.Before(s.Deadline):

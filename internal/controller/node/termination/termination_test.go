@@ -332,7 +332,7 @@ func TestBlockedDrainIsExplained(t *testing.T) {
 		t.Errorf("too early: %s, events %q", message(w), w.Events())
 	}
 	w.run(12)
-	for _, part := range []string{"PodDisruptionBudget default/web", "maxUnavailable is 0", "default/web", "waits until they let go"} {
+	for _, part := range []string{"PodDisruptionBudget default/web", "maxUnavailable is 0", "default/web", "waits for as long as they hold it"} {
 		if !strings.Contains(message(w), part) {
 			t.Errorf("the claim does not say %q: %s", part, message(w))
 		}
