@@ -23,6 +23,7 @@ const (
 	GroupFloor        Rule = "GroupFloor"        // of the group: fewer instances than its minimum
 	DearerReplacement Rule = "DearerReplacement" // every choice of the cloud must be cheaper
 	NodePassing       Rule = "NodePassing"       // takes pods that stay, although it would be empty soon
+	PaidTwice         Rule = "PaidTwice"         // moves that save money would buy too many nodes at the same time
 	SpotForSpot       Rule = "SpotForSpot"       // without the gate for it
 	SavingsWrong      Rule = "SavingsWrong"      // differ from what nodes and offers cost
 	ProspectMissing   Rule = "ProspectMissing"   // a node without an answer
@@ -48,6 +49,7 @@ func checkDisruptions(s *snapshot.Snapshot, p *plan.Plan, f *finding) {
 	j.checkPaces()
 	j.checkFloors()
 	j.checkPodBudgets()
+	j.checkSurge()
 	if len(f.list) == 0 {
 		after, done := j.done()
 		for _, v := range Plan(after, done) {
@@ -486,5 +488,28 @@ func (j *judge) checkFirst(d *plan.Disruption) {
 				j.f.note(Violation{Rule: NodeUntouchable, Node: r.Node, Detail: "would go before its replacement, beside " + n.Name})
 			}
 		}
+	}
+}
+
+// checkSurge: of the moves that save money and are to begin now, only one buys nodes, or all of them buy for a
+// twentieth of the fleet's price.
+func (j *judge) checkSurge() {
+	var fleet, bought model.Money
+	buying := 0
+	for i := range j.s.Nodes {
+		fleet += j.s.Nodes[i].Price
+	}
+	for i := range j.p.Disruptions {
+		d := &j.p.Disruptions[i]
+		if d.Reason != plan.Underutilized || !d.Now() || len(d.Replacements) == 0 {
+			continue
+		}
+		buying++
+		for c := range d.Replacements {
+			bought += d.Replacements[c].Offer.Price
+		}
+	}
+	if buying > 1 && bought > fleet/20 {
+		j.f.note(Violation{Rule: PaidTwice, Have: int64(bought), Want: int64(fleet / 20)})
 	}
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -106,5 +108,27 @@ func TestCheckChangesNothing(t *testing.T) {
 	w.found()
 	if diff := cmp.Diff(before, w.p.Disruptions[0].Nodes[0].Pods); diff != "" {
 		t.Errorf("the pods of the plan (-before +after):\n%s", diff)
+	}
+}
+
+// Two moves that save money do not both buy nodes for more than a twentieth of the fleet's price at the same time.
+func TestMovesThatBuyTooMuchAtOnce(t *testing.T) {
+	s := &snapshot.Snapshot{Nodes: []snapshot.Node{{Price: 100 * usd}}}
+	buying := func(price model.Money, delay reason.Code) plan.Disruption {
+		return plan.Disruption{Reason: plan.Underutilized, Delay: plan.Delay{Code: delay}, Replacements: []plan.Claim{{Offer: plan.Offer{Price: price}}}}
+	}
+	for name, tc := range map[string]struct {
+		second plan.Disruption
+		want   int
+	}{
+		"both buy":         {buying(2*usd, ""), 1},
+		"both buy little":  {buying(usd, ""), 0},
+		"the second waits": {buying(2*usd, reason.OthersReplaced), 0},
+	} {
+		f := &finding{}
+		newJudge(s, &plan.Plan{Disruptions: []plan.Disruption{buying(4*usd, ""), tc.second}}, f).checkSurge()
+		if len(f.list) != tc.want {
+			t.Errorf("%s: %v", name, f.list)
+		}
 	}
 }

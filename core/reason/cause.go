@@ -92,9 +92,10 @@ const (
 	PlacesLost      Code = "PlacesLost"
 	LaunchesRefused Code = "LaunchesRefused"
 
-	PodsArriving  Code = "PodsArriving"
-	PodsLeaving   Code = "PodsLeaving"
-	NodesFreeSoon Code = "NodesFreeSoon"
+	PodsArriving   Code = "PodsArriving"
+	PodsLeaving    Code = "PodsLeaving"
+	NodesFreeSoon  Code = "NodesFreeSoon"
+	OthersReplaced Code = "OthersReplaced"
 )
 
 // Why a node that could go is not worth it, or has no substitute.

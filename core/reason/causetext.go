@@ -35,6 +35,7 @@ var fixed = map[Code]string{
 	PodsArriving:                "Many pods are on their way to their places, or moves before it are not over",
 	PodsLeaving:                 "Workloads are being scaled down, and many of their pods have yet to end",
 	NodesFreeSoon:               "Other nodes of the pool are free to go in a moment",
+	OthersReplaced:              "Other nodes are replaced first, so that few are paid for twice",
 	SurplusReplicas:             "The pool has more nodes than replicas",
 	NoReplica:                   "No replica can be launched in its place",
 	TakesPods:                   "Takes pods of other nodes",

@@ -5,7 +5,7 @@
 //	announced    ──▶ promise
 //	pods         ──▶ handover ──▶ arranged
 //	claims       ──▶ burst ──▶ late ──▶ refused
-//	disruptions  ──▶ arrivals ──▶ neighbours
+//	disruptions  ──▶ arrivals ──▶ neighbours ──▶ replacements
 //	                    └─ each of them says now, or why not and until when at the latest
 //
 // Look and Evaluation say when Tenon decides again although no object has changed.
@@ -73,8 +73,9 @@ func Claims(s *snapshot.Snapshot, p *plan.Plan) {
 // Disruptions notes on the disruptions of a plan which of them wait. It returns what the
 // snapshot of the next decision has to remember.
 func Disruptions(s *snapshot.Snapshot, p *plan.Plan) snapshot.Waiting {
-	since := arrivals(s, p)
-	return snapshot.Waiting{Arrivals: since, Moves: neighbours(s, p)}
+	out := snapshot.Waiting{Arrivals: arrivals(s, p), Moves: neighbours(s, p)}
+	replacements(s, p)
+	return out
 }
 
 // movers are the disruptions of a plan that only save money, of those that do not wait yet:

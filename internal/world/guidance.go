@@ -39,15 +39,21 @@ type round struct {
 	// bound counts the pods of these workloads that were made and bound since the receiver opened.
 	bound     int
 	workloads map[owner.Ref]bool
+	// done is how many pods have been evicted or bound, and moved when it last changed while the receiver was open.
+	done  int
+	moved time.Time
 }
 
 const (
-	// longestRound is how long a receiver is open at most, and longestGathering how long it stays closed after the first of its
-	// pods could be evicted, for the others: nodes begin to drain one after the other, and receivers whose pods are ready go first.
-	longestRound     = 2 * time.Second
+	// longestPause is how long a receiver is open while none of its pods is evicted or bound, and longestGathering how long it
+	// stays closed after the first of its pods could be evicted, for the others: nodes begin to drain one after the other, and
+	// receivers whose pods are ready go first.
+	longestPause     = 2 * time.Second
 	longestGathering = 10 * time.Second
-	// longestGuidance is how long the pods of a disruption are guided at most.
-	longestGuidance = 30 * time.Second
+	// longestStandstill is how long pods wait for their rounds while no receiver opens or closes, and longestGuidance how long
+	// those of one disruption are guided at all.
+	longestStandstill = 30 * time.Second
+	longestGuidance   = 5 * time.Minute
 	// turnRetry is when a pod that waits for its round asks again, should it not be woken.
 	turnRetry = 3 * time.Second
 )
@@ -100,15 +106,22 @@ func (w *World) turnOf(pod types.UID, r *round) time.Duration {
 		r.of.begun = now
 		w.notifyGuide()
 	}
-	if r.over || !r.opened.IsZero() || r.of.late(now) {
+	if r.over || !r.opened.IsZero() || w.late(r.of, now) {
 		return 0
 	}
 	return turnRetry
 }
 
-// late reports whether pods have been guided for long enough.
-func (g *guidance) late(now time.Time) bool {
-	return !g.begun.IsZero() && now.Sub(g.begun) >= longestGuidance
+// late reports whether the pods of a disruption have been guided, or have waited for that, for long enough.
+func (w *World) late(g *guidance, now time.Time) bool {
+	if g.begun.IsZero() {
+		return false
+	}
+	moved := w.ledger.guidedOn
+	if moved.Before(g.begun) {
+		moved = g.begun
+	}
+	return now.Sub(moved) >= longestStandstill || now.Sub(g.begun) >= longestGuidance
 }
 
 // Guide takes the rounds of all disruptions further, and returns the nodes that are to have the mark now. Nodes that have it already are
@@ -134,7 +147,7 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	open := w.openRound()
 	if open == nil && len(marks) > 0 && !slices.ContainsFunc(order.Keys(marks), func(name string) bool { return !marked[name] }) {
 		if open = w.nextRound(now); open != nil {
-			open.opened = now
+			open.opened, open.moved, w.ledger.guidedOn = now, now, now
 		}
 	}
 	if open != nil {
@@ -170,17 +183,23 @@ func (w *World) nextRound(now time.Time) *round {
 // guidanceOver takes the rounds out that are over, and reports whether none is left. Pods that could not be evicted in time get a
 // second round, after all others.
 func (w *World) guidanceOver(g *guidance, now time.Time) bool {
-	late := g.late(now)
+	late := w.late(g, now)
 	var again []*round
 	g.rounds = slices.DeleteFunc(g.rounds, func(r *round) bool {
 		left, evicted := w.leftOf(r)
 		isOpen := !r.opened.IsZero()
+		if isOpen && r.done != evicted+r.bound {
+			r.done, r.moved = evicted+r.bound, now
+		}
 		done := len(left) == 0 && (!isOpen || r.bound >= evicted)
-		timedOut := isOpen && now.Sub(r.opened) >= longestRound
+		timedOut := isOpen && now.Sub(r.moved) >= longestPause
 		if !late && timedOut && len(left) > 0 && !r.again {
 			again = append(again, &round{on: r.on, pods: left, asked: r.asked, of: g, workloads: r.workloads, first: r.first, again: true})
 		}
 		r.over = late || done || timedOut
+		if r.over && isOpen {
+			w.ledger.guidedOn = now
+		}
 		return r.over
 	})
 	for _, r := range again {

@@ -17,7 +17,7 @@ import (
 	"tenon/internal/world"
 )
 
-// guided is a world in which a disruption moves two pods, each to another node.
+// guided is a world in which a disruption moves some pods, each to another node.
 type guided struct {
 	*world.World
 	clock  *testclock.FakePassiveClock
@@ -25,15 +25,15 @@ type guided struct {
 	marked map[string]bool
 }
 
-func newGuided() *guided {
+func newGuided(pods int) *guided {
 	g := &guided{clock: testclock.NewFakePassiveClock(noon), marked: map[string]bool{}}
 	g.World = world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, g.clock)
 	leaving := node(0)
 	leaving.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
 	g.Put(leaving)
-	u := world.Underway{Guide: []string{"node-1", "node-2", "node-3"}}
+	var u world.Underway
 	yes := true
-	for i := 1; i <= 2; i++ {
+	for i := 1; i <= pods; i++ {
 		g.Put(node(i))
 		p := pod(i, leaving.Name)
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: fmt.Sprint("set-", i), Controller: &yes}}
@@ -42,9 +42,9 @@ func newGuided() *guided {
 		u.Places = append(u.Places, world.Place{On: node(i).Name, Pods: []world.PodRef{refOf(p)}})
 		u.Evict = append(u.Evict, p.UID)
 	}
-	g.Put(node(3))
-	for i, name := range []string{node(1).Name, node(2).Name, node(3).Name} {
-		u.Guide[i] = name
+	g.Put(node(pods + 1))
+	for i := 1; i <= pods+1; i++ {
+		u.Guide = append(u.Guide, node(i).Name)
 	}
 	g.Disruptions().Begin(u)
 	return g
@@ -84,7 +84,7 @@ func names(numbers ...int) string {
 // Nodes are marked when a pod asks for its turn; then one receiver after the other opens, until the successors are bound.
 func TestPodsAreGuided(t *testing.T) {
 	t.Parallel()
-	g := newGuided()
+	g := newGuided(2)
 	expect := func(when, marks, turns string, to ...int) {
 		t.Helper()
 		if got := g.step(); got != marks {
@@ -120,7 +120,7 @@ func TestPodsAreGuided(t *testing.T) {
 	}
 }
 
-// Guidance ends: a receiver waits two seconds for a pod that is not evicted, twice, and all of it takes half a minute.
+// Guidance ends: a receiver waits two seconds for a pod that is not evicted, twice, and half a minute without a receiver that opens is the end.
 func TestGuidanceEnds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -128,9 +128,9 @@ func TestGuidanceEnds(t *testing.T) {
 		most time.Duration
 	}{
 		"no pod can be evicted":         {[]int{0, 1}, 9 * time.Second},
-		"a pod never asks for its turn": {[]int{1}, 31 * time.Second},
+		"a pod never asks for its turn": {[]int{1}, 35 * time.Second},
 	} {
-		g := newGuided()
+		g := newGuided(2)
 		for _, i := range c.asks {
 			g.Turn(g.pods[i].UID)
 		}
@@ -151,7 +151,7 @@ func TestGuidanceEnds(t *testing.T) {
 // If nothing writes the marks, pods leave without guidance.
 func TestPodsDoNotWaitForMarks(t *testing.T) {
 	t.Parallel()
-	g := newGuided()
+	g := newGuided(2)
 	g.turns()
 	g.clock.SetTime(noon.Add(31 * time.Second))
 	if got := g.turns(); got != "0s 0s" {
@@ -162,7 +162,7 @@ func TestPodsDoNotWaitForMarks(t *testing.T) {
 // A disruption that is taken back guides no pods.
 func TestGuidanceIsTakenBack(t *testing.T) {
 	t.Parallel()
-	g := newGuided()
+	g := newGuided(2)
 	g.turns()
 	g.step()
 	g.Disruptions().Abandon("")
@@ -174,7 +174,7 @@ func TestGuidanceIsTakenBack(t *testing.T) {
 // A mark alone changes nothing for decisions.
 func TestMarksAreNoChange(t *testing.T) {
 	t.Parallel()
-	g := newGuided()
+	g := newGuided(2)
 	before := g.Pulse().Changes
 	marked := node(1)
 	marked.ResourceVersion = "marked"
@@ -188,5 +188,30 @@ func TestMarksAreNoChange(t *testing.T) {
 	g.Put(labelled)
 	if after := g.Pulse().Changes; after == before {
 		t.Error("another change together with the mark does not count")
+	}
+}
+
+// Guidance goes on as long as pods move, however slowly.
+func TestSlowGuidance(t *testing.T) {
+	t.Parallel()
+	const pods = 40
+	g := newGuided(pods)
+	for _, p := range g.pods {
+		g.Turn(p.UID)
+	}
+	g.marked, _ = g.Guide(g.marked)
+	for i := range pods {
+		g.step()
+		if led := len(g.GuidedTo(node(i + 1).Name)); led != 1 {
+			t.Fatalf("%d pods are evicted for node %d, want 1", led, i+1)
+		}
+		g.clock.SetTime(g.clock.Now().Add(1500 * time.Millisecond))
+		g.evict(i, "")
+		g.step()
+		g.clock.SetTime(g.clock.Now().Add(1500 * time.Millisecond))
+		g.evict(i, node(i+1).Name)
+	}
+	if marked := g.step(); marked != "[]" {
+		t.Errorf("%s have the mark at the end", marked)
 	}
 }

@@ -30,6 +30,7 @@ type ledger struct {
 	displaced map[owner.Ref][]displacement // pods that disruptions have moved, by workload
 	crowded   map[string]bool              // claims whose room another pod may have taken
 	guided    []*guidance                  // of the disruptions whose pods are guided, the oldest first
+	guidedOn  time.Time                    // when a receiver last opened or closed for them
 	wakeGuide func()
 
 	shapes          map[snapshot.TemplateIndex]int // the number of places for pods of each template
