@@ -24,7 +24,7 @@ import (
 	"tenon/internal/lookup"
 )
 
-// AnnotationEnds says on a claim when the cloud takes its machine away, as RFC 3339, if the cloud has announced
+// AnnotationEnds says on a claim, or on the node of a group, when the cloud takes its machine away, as RFC 3339, if the cloud has announced
 // it. Unlike the deadline of a terminationGracePeriod, users did not choose it and cannot move it: it
 // does not force pods out, but shortens waits.
 const AnnotationEnds = "tenon.sh/machine-ends"
@@ -50,7 +50,7 @@ func Read(ctx context.Context, r client.Reader, node *corev1.Node, now time.Time
 	if d.State.Deadline, err = Deadline(d.Claim); err != nil {
 		return d, err
 	}
-	d.Ends = ends(d.Claim)
+	d.Ends = ends(d.Claim, node)
 	d.State.Since = d.since()
 	d.State.Pods, err = lookup.PodsOn(ctx, r, node.Name)
 	return d, err
@@ -72,12 +72,13 @@ func Deadline(claim *karpenterv1.NodeClaim) (time.Time, error) {
 	return at, nil
 }
 
-// ends reads AnnotationEnds. A value that cannot be read is none.
-func ends(claim *karpenterv1.NodeClaim) time.Time {
-	if claim == nil {
-		return time.Time{}
+// ends reads AnnotationEnds, of a node only if it has no claim. A value that cannot be read is none.
+func ends(claim *karpenterv1.NodeClaim, node *corev1.Node) time.Time {
+	said := node.Annotations
+	if claim != nil {
+		said = claim.Annotations
 	}
-	at, err := time.Parse(time.RFC3339, claim.Annotations[AnnotationEnds])
+	at, err := time.Parse(time.RFC3339, said[AnnotationEnds])
 	if err != nil {
 		return time.Time{}
 	}

@@ -87,7 +87,7 @@ func Keys() []Key {
 		onClaims(karpenterv1.AnnotationProviderCompatibility, "Karpenter's; Tenon neither reads nor writes it"),
 		onClaims(karpenterv1.AnnotationDisruption, "the disruption that is under way, so that another replica can continue it"),
 		onClaims(karpenterv1.AnnotationPrice, "what the machine cost an hour when it was bought"),
-		onClaims(departure.AnnotationEnds, "when the cloud takes the machine away, as RFC 3339"),
+		{Annotation, departure.AnnotationEnds, "claims, nodes of groups", byTenon, "when the cloud takes the machine away, as RFC 3339"},
 		onClaims(ingest.AnnotationRearranged, "when disruptions brought pods to the node; such pods are not moved again for a while"),
 		{Annotation, surge.AnnotationFor, "pods", byTenon, "UID of the pod that this one replaces"},
 		{Annotation, tenonv1alpha1.AnnotationGroup, "nodes", byTenon, "name of the [node group](node-groups.md)"},

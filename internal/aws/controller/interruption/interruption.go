@@ -83,7 +83,11 @@ func (c controller) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.R
 	if err != nil {
 		return reconcile.Never, err
 	}
-	return reconcile.In(0), parallel.Try(c.atOnce, messages, func(m instanceevents.Message) error { return c.handle(ctx, m, claims) })
+	members, err := membersByInstance(ctx, c.kit)
+	if err != nil {
+		return reconcile.Never, err
+	}
+	return reconcile.In(0), parallel.Try(c.atOnce, messages, func(m instanceevents.Message) error { return c.handle(ctx, m, claims, members) })
 }
 
 // claimsByInstance finds claims by what notices know: the ID of the instance.
@@ -104,7 +108,7 @@ func claimsByInstance(ctx context.Context, kit reconcile.Kit) (map[string][]*kar
 
 // handle acts on one message, and deletes it once there is nothing left to do for it. One
 // that cannot be read now will not be readable later either.
-func (c controller) handle(ctx context.Context, m instanceevents.Message, claims map[string][]*karpenterv1.NodeClaim) error {
+func (c controller) handle(ctx context.Context, m instanceevents.Message, claims map[string][]*karpenterv1.NodeClaim, members map[string]*corev1.Node) error {
 	n, err := instanceevents.Parse(m.Body)
 	if err != nil {
 		reconcile.Log(ctx).Error(err, "failed parsing interruption message")
@@ -114,6 +118,11 @@ func (c controller) handle(ctx context.Context, m instanceevents.Message, claims
 	for _, id := range n.Instances {
 		for _, claim := range claims[id] {
 			if err := c.act(ctx, n, claim); err != nil {
+				return fmt.Errorf("act on %s of instance %s: %w", n.Kind, id, err)
+			}
+		}
+		if node := members[id]; node != nil && len(claims[id]) == 0 {
+			if err := c.actOnMember(ctx, n, node); err != nil {
 				return fmt.Errorf("act on %s of instance %s: %w", n.Kind, id, err)
 			}
 		}
@@ -138,7 +147,11 @@ func (c controller) act(ctx context.Context, n instanceevents.Notice, claim *kar
 	if err != nil {
 		return err
 	}
-	c.kit.Events.Publish(announce(n.Kind, claim, node)...)
+	about := []client.Object{claim}
+	if node != nil {
+		about = append(about, node)
+	}
+	c.kit.Events.Publish(announce(n.Kind, about...)...)
 	c.noteShortage(n.Kind, claim)
 	if !ends(n.Kind) {
 		return nil
@@ -235,8 +248,8 @@ func endGracePeriod(ctx context.Context, kit reconcile.Kit, claim *karpenterv1.N
 	return changed, patch.IfUnchanged(ctx, kit, claim, changed)
 }
 
-// announce says on claim and node what is going to happen.
-func announce(kind instanceevents.Kind, claim *karpenterv1.NodeClaim, node *corev1.Node) []telemetry.Event {
+// announce says on objects what is going to happen.
+func announce(kind instanceevents.Kind, objects ...client.Object) []telemetry.Event {
 	say := telemetry.Warning
 	var reason, message string
 	switch kind {
@@ -255,7 +268,11 @@ func announce(kind instanceevents.Kind, claim *karpenterv1.NodeClaim, node *core
 	default:
 		return nil
 	}
-	return both(claim, node, func(o client.Object) telemetry.Event { return say(o, reason, message) })
+	var events []telemetry.Event
+	for _, o := range objects {
+		events = append(events, say(o, reason, message))
+	}
+	return events
 }
 
 const (

@@ -73,9 +73,12 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	_, p.instance, _ = instance.Parse(claim.Status.ProviderID)
-	p.c = interruption.New(p.Kit, p.queue, p.market, p.metrics)
+	p.restart()
 	return p
 }
+
+// restart makes the controller anew, with the kit as it is.
+func (p *fixture) restart() { p.c = interruption.New(p.Kit, p.queue, p.market, p.metrics) }
 
 func (p *fixture) send(kind, source, detail string) {
 	p.queue.messages = append(p.queue.messages, instanceevents.Message{Body: fmt.Sprintf(

@@ -82,6 +82,9 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	if group, err := c.listed(ctx, object.Spec.GroupName); err != nil || ended && group != nil {
 		return progress{done: err == nil && group.Find(p.Node.Spec.ProviderID) == nil, again: instanceAgain}, err
 	}
+	if !p.Ends.IsZero() { // the cloud takes the instance, and the group replaces it
+		return finished, nil
+	}
 	if delay, err := c.delayed(ctx, p, object); err != nil || delay > 0 {
 		return waitFor(delay), err
 	}

@@ -15,6 +15,7 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/internal/controller/node/termination"
+	"tenon/internal/departure"
 	"tenon/internal/reconcile"
 	"tenon/internal/testing/harness"
 )
@@ -92,6 +93,21 @@ func TestAMemberWhoseInstanceIsGone(t *testing.T) {
 	runMember(h, c)
 	if h.Get("n", &corev1.Node{}) || groups.Ended() != 1 {
 		t.Errorf("the node is still there, or %d instances are ended", groups.Ended())
+	}
+}
+
+// TestAMemberThatTheCloudTakes: nothing is ended, and the size stays: the group replaces the instance.
+func TestAMemberThatTheCloudTakes(t *testing.T) {
+	t.Parallel()
+	h, groups, node, c := member(t, 0)
+	metav1.SetMetaDataAnnotation(&node.ObjectMeta, departure.AnnotationEnds, h.Clock.Now().Add(time.Minute).UTC().Format(time.RFC3339))
+	h.Put(node)
+	h.Delete(node)
+	runMember(h, c)
+	list, err := groups.Groups(context.Background())
+	h.Must(err)
+	if h.Get("n", &corev1.Node{}) || groups.Ended() != 0 || list[0].Desired != 2 {
+		t.Errorf("the node is still there, or %d instances are ended, or %d are desired", groups.Ended(), list[0].Desired)
 	}
 }
 

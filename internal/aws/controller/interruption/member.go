@@ -1,0 +1,93 @@
+package interruption
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud/aws/instance"
+	"tenon/cloud/aws/instanceevents"
+	"tenon/internal/departure"
+	"tenon/internal/patch"
+	"tenon/internal/reconcile"
+	"tenon/internal/removal"
+	"tenon/internal/telemetry"
+)
+
+// membersByInstance finds the nodes of node groups that Tenon may change by the ID of the instance.
+func membersByInstance(ctx context.Context, kit reconcile.Kit) (map[string]*corev1.Node, error) {
+	if !kit.Settings.FeatureGates.NodeGroups {
+		return nil, nil
+	}
+	var list corev1.NodeList
+	if err := kit.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	byInstance := map[string]*corev1.Node{}
+	for i := range list.Items {
+		node := &list.Items[i]
+		if _, id, ok := instance.Parse(node.Spec.ProviderID); ok && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" {
+			byInstance[id] = node
+		}
+	}
+	return byInstance, nil
+}
+
+// actOnMember does for the node of a group what a notice asks for: the node is drained ahead of the end of its instance, which
+// the group then replaces. An instance that ends already has been chosen by the group itself, or by Tenon.
+func (c controller) actOnMember(ctx context.Context, n instanceevents.Notice, node *corev1.Node) error {
+	if n.Kind == instanceevents.InstanceStopped || n.Kind == instanceevents.InstanceTerminated {
+		return nil
+	}
+	group := &tenonv1alpha1.NodeGroup{}
+	if err := c.kit.Client.Get(ctx, client.ObjectKey{Name: node.Annotations[tenonv1alpha1.AnnotationGroup]}, group); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if group.Observed() || !group.Free() {
+		return nil
+	}
+	c.kit.Events.Publish(announce(n.Kind, node)...)
+	if n.Kind == instanceevents.SpotInterrupted {
+		c.shortages.SpotShort(node.Labels[corev1.LabelInstanceTypeStable], node.Labels[corev1.LabelTopologyZone])
+	}
+	if !ends(n.Kind) {
+		return nil
+	}
+	return client.IgnoreNotFound(patch.Retry(ctx, c.kit, node, func(node *corev1.Node) error {
+		if node.DeletionTimestamp != nil {
+			return nil
+		}
+		dated, err := c.dateMember(ctx, n, node)
+		if err != nil {
+			return err
+		}
+		deleted, err := removal.DeleteNode(ctx, c.kit, dated, removal.Reason(n.Kind))
+		if deleted {
+			c.kit.Events.Publish(telemetry.Warning(dated, "TerminatingOnInterruption", "Interruption triggered termination for the Node"))
+			reconcile.Log(ctx).Info("initiating delete from interruption message", "Node", dated.Name, "NodeGroup", group.Name, "reason", string(n.Kind))
+		}
+		return err
+	}))
+}
+
+// dateMember writes on the node when AWS takes its instance, so that the size of its group is not lowered for it.
+func (c controller) dateMember(ctx context.Context, n instanceevents.Notice, node *corev1.Node) (*corev1.Node, error) {
+	if n.Kind != instanceevents.SpotInterrupted {
+		return node, nil
+	}
+	at := n.Time
+	if at.IsZero() {
+		at = c.kit.Clock.Now()
+	}
+	dated := node.DeepCopy()
+	metav1.SetMetaDataAnnotation(&dated.ObjectMeta, departure.AnnotationEnds, at.Add(spotWarning).UTC().Format(time.RFC3339))
+	if err := patch.IfUnchanged(ctx, c.kit, node, dated); err != nil {
+		return nil, fmt.Errorf("write on node %s when its instance ends: %w", node.Name, err)
+	}
+	return dated, nil
+}

@@ -1,0 +1,74 @@
+package interruption_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud/aws/instance"
+	"tenon/internal/departure"
+)
+
+// The node of a group that Tenon may change is drained ahead of the end of its instance. An interrupted spot instance is left to
+// AWS, whose group replaces it: the node says when it ends. An instance that ends already was chosen by others.
+func TestMembersOfGroups(t *testing.T) {
+	t.Parallel()
+	const spot, rebalance = "EC2 Spot Instance Interruption Warning", "EC2 Instance Rebalance Recommendation"
+	cases := map[string]struct {
+		kind    string
+		mode    tenonv1alpha1.Mode
+		foreign metav1.ConditionStatus
+		event   string
+		told    string
+		goes    bool
+		dated   bool
+	}{
+		"a spot interruption":                   {kind: spot, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse, event: "SpotInterrupted", told: "spot m5.large z", goes: true, dated: true},
+		"in mode native":                        {kind: spot, mode: tenonv1alpha1.ModeNative, foreign: metav1.ConditionFalse, event: "SpotInterrupted", told: "spot m5.large z", goes: true, dated: true},
+		"in mode observe":                       {kind: spot, mode: tenonv1alpha1.ModeObserve, foreign: metav1.ConditionFalse},
+		"beside a Cluster Autoscaler":           {kind: spot, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionTrue},
+		"a recommendation":                      {kind: rebalance, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse, event: "SpotRebalanceRecommendation"},
+		"an end that others or Tenon asked for": {kind: "EC2 Instance State-change Notification", mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newFixture(t)
+			p.Kit.Settings.FeatureGates.NodeGroups = true
+			p.restart()
+			group := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "web", Mode: tc.mode}}
+			group.Status.Conditions = []metav1.Condition{{Type: tenonv1alpha1.ConditionForeignAutoscaler, Status: tc.foreign, Reason: "Test", LastTransitionTime: metav1.Now()}}
+			p.Must(p.API.Create(t.Context(), group))
+			p.Must(p.API.Create(t.Context(), &corev1.Node{
+				ObjectMeta: metav1.ObjectMeta{
+					Name: "member", Annotations: map[string]string{tenonv1alpha1.AnnotationGroup: "web"},
+					Labels: map[string]string{corev1.LabelInstanceTypeStable: "m5.large", corev1.LabelTopologyZone: "z"},
+				},
+				Spec: corev1.NodeSpec{ProviderID: instance.ProviderID("z", "i-7")},
+			}))
+			p.send(tc.kind, "aws.ec2", `{"instance-id":"i-7","state":"terminated"}`)
+			p.Run(p.c, "")
+			var node corev1.Node
+			p.Get("member", &node)
+			ends := p.Clock.Now().Add(2 * time.Minute).UTC().Format(time.RFC3339)
+			if goes := node.DeletionTimestamp != nil && fmt.Sprint(node.Finalizers) == "["+karpenterv1.FinalizerTermination+"]"; goes != tc.goes {
+				t.Errorf("the node goes: %t; %+v", goes, node.ObjectMeta)
+			}
+			if dated := node.Annotations[departure.AnnotationEnds] == ends; dated != tc.dated {
+				t.Errorf("it says when it ends: %t", dated)
+			}
+			if told := strings.Join(p.market.told, ";"); told != tc.told || p.queue.deleted != 1 {
+				t.Errorf("the market was told %q, want %q; messages deleted: %d", told, tc.told, p.queue.deleted)
+			}
+			if events := strings.Join(p.Events(), "\n"); !strings.Contains(events, tc.event) || tc.event == "" && events != "" || strings.Contains(events, "TerminatingOnInterruption") != tc.goes {
+				t.Errorf("events are\n%s\nwant %s", events, tc.event)
+			}
+		})
+	}
+}
