@@ -13,11 +13,12 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// Show writes the size, and returns the object with it. If the write fails, the controller that shows groups writes the
+// Show writes the size, and returns the object with it. Others may have told the cloud a size since, and have shown it; then
+// that is written, which the provider remembers. If the write fails, the controller that shows groups writes the
 // size; until then the cloud refuses what is decided from the former one.
 func Show(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, desired int64, why Why) (*tenonv1alpha1.NodeGroup, error) {
 	return write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) {
-		s.Size.Desired, s.Size.Since = desired, now
+		s.Size.Desired, s.Size.Since = latest(ctx, kit, g.Spec.GroupName, desired), now
 		switch why {
 		case Grown:
 			scaled(s).Up = now
@@ -26,6 +27,23 @@ func Show(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, de
 		case Corrected:
 		}
 	})
+}
+
+// latest is the size that the cloud keeps, as the provider knows it; without an answer it is the given one.
+func latest(ctx context.Context, kit reconcile.Kit, group string, desired int64) int64 {
+	if kit.Groups == nil {
+		return desired
+	}
+	list, err := kit.Groups.Groups(ctx)
+	if err != nil {
+		return desired
+	}
+	for i := range list {
+		if list[i].Name == group && !list[i].Missing {
+			return list[i].Desired
+		}
+	}
+	return desired
 }
 
 // Why is the reason for a change of size.
