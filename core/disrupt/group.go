@@ -77,10 +77,10 @@ func without(list, some []snapshot.NodeIndex) []snapshot.NodeIndex {
 	return slices.DeleteFunc(list, func(n snapshot.NodeIndex) bool { return out[n] })
 }
 
-// everyNth is the hand that a player of a card game gets: groups made like this are alike.
-func everyNth(list []snapshot.NodeIndex, player, players int) []snapshot.NodeIndex {
+// everyNth is one of several groups into which a list is divided in turn, so that the groups are alike.
+func everyNth(list []snapshot.NodeIndex, group, groups int) []snapshot.NodeIndex {
 	var out []snapshot.NodeIndex
-	for i := player; i < len(list); i += players {
+	for i := group; i < len(list); i += groups {
 		out = append(out, list[i])
 	}
 	return out

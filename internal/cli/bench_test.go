@@ -9,6 +9,9 @@ import (
 // TestBench checks the figures of a generated input, which are the same each time but for the times, and those of files.
 func TestBench(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it computes in one goroutine, for long")
+	}
 	measured := func(args ...string) benched {
 		t.Helper()
 		got := run(t, nil, append([]string{"bench", "-o", "json", "--times", "2"}, args...)...)

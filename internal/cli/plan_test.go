@@ -81,14 +81,17 @@ func planFiles(t *testing.T, docs []string, files int, args ...string) outcome {
 func TestTheOrderOfTheInputDoesNotShow(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	docs := mixture(r)
-	for _, format := range []string{"json", "yaml", "table"} {
+	docs, formats, times := mixture(r), []string{"json", "yaml", "table"}, 4
+	if testing.Short() {
+		formats, times = formats[2:], 1
+	}
+	for _, format := range formats {
 		rules := "--rule-costs=" + strconv.FormatBool(format == "json")
 		want := planFiles(t, docs, 1, "-o", format, "--explain", rules)
 		if want.status != 2 || want.err != "" {
 			t.Fatalf("status %d, messages %s", want.status, want.err)
 		}
-		for range 4 {
+		for range times {
 			shuffled := append([]string(nil), docs...)
 			r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 			got := planFiles(t, shuffled, 1+r.IntN(9), "-o", format, "--explain", rules)
@@ -104,7 +107,11 @@ func untimed(text string) string { return timed.ReplaceAllString(text, "${1}TIME
 // Every pod that was given is in the document once.
 func TestEveryPodIsAnswered(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(8) {
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		docs := mixture(rand.New(rand.NewPCG(seed, 0)))
 		var document struct {
 			Nodes []struct {

@@ -123,6 +123,9 @@ func TestViewTeachesMistakes(t *testing.T) {
 // TestViewInATerminal drives the binary in tmux: it draws, answers keys, follows a resize and ends.
 func TestViewInATerminal(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it runs a program that it builds, in which no race would be found")
+	}
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Skip("tmux is not installed; .ci/run installs it")

@@ -23,7 +23,11 @@ import (
 // what a new reader sees.
 func TestPictureIsWhatBuildMakes(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(150) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := range seeds {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		c := randomcluster.World(seed, 25)
 		options := c.Options()
