@@ -291,7 +291,7 @@ func TestPagesInChromium(t *testing.T) {
 		{"decisions", []string{"disruption: 1 node to give up", "provisioner: 1 new node"}},
 		{"decisions/2", []string{"1 × m5.large spot in us-west-2a, pool default", "0.1900 USD/h: no plan costs less", "shop/big: no instance type has 900 CPU", "launch made default-x7k2p", "decision-2.json", "Decide again"}},
 		{"decisions/4", []string{"node-3 (delete, Underutilized)", "5 × NotWorthIt"}},
-		{"market", []string{"No interruption has been seen.", "No spot price has changed.", "Out of stock now", "m5.large", "spot", "5 min", "1 of 2", "0.1000"}},
+		{"market", []string{"No interruption has been seen.", "by what the journal's decisions paid", "0.2000", "Out of stock now", "m5.large", "spot", "5 min", "1 of 2", "0.1000"}},
 		{"whatif", []string{"What if …", "a workload had so many replicas"}},
 		{"events", []string{"NodePool pool-1", "LimitReached", "Unconsolidatable"}},
 	}
