@@ -58,6 +58,7 @@ type Dashboard struct {
 	assessments assessments
 	asked       asked
 	spot        spot
+	recent      recent
 }
 
 // New makes a dashboard.
@@ -181,25 +182,25 @@ const (
 	beat = 15 * time.Second
 )
 
-// stream sends the whole picture, and then the changes.
+// stream sends the whole picture, or what has changed since the last one that the browser had, and then the changes.
 func (d *Dashboard) stream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	var last *view.Fleet
+	last, first := d.recent.find(r.Header.Get("Last-Event-ID")), true
 	spoke := d.options.Clock()
 	for {
 		now := d.options.Fleet()
-		if last == nil || now.Revision != last.Revision || d.options.Clock().Sub(spoke) >= beat {
+		if first || now.Revision != last.Revision || d.options.Clock().Sub(spoke) >= beat {
 			text, err := json.Marshal(d.update(last, now))
 			if err != nil {
 				return
 			}
-			if _, err := fmt.Fprintf(w, "data: %s\n\n", text); err != nil || out.Flush() != nil {
+			if _, err := fmt.Fprintf(w, "id: %s\ndata: %s\n\n", d.recent.name(now), text); err != nil || out.Flush() != nil {
 				return
 			}
-			last, spoke = now, d.options.Clock()
+			last, first, spoke = now, false, d.options.Clock()
 		}
 		select {
 		case <-r.Context().Done():

@@ -106,45 +106,66 @@ func TestObjectsHaveDetails(t *testing.T) {
 }
 
 // TestStreamsSendWhatChanges checks that a browser gets the whole picture, and then only the changed
-// nodes.
+// nodes, also if its connection breaks in between.
 func TestStreamsSendWhatChanges(t *testing.T) {
 	t.Parallel()
 	state := view.NewState(nil)
 	put(state, "a", "b", "c")
 	server := httptest.NewServer(served(state, "").Handler())
-	defer server.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/stream", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	lines := bufio.NewReader(answer.Body)
-	next := func() (out update) {
+	t.Cleanup(server.Close) // after the streams
+	// open begins a stream after the picture of that identifier. What it returns reads the next picture and its identifier.
+	open := func(after string) func() (update, string) {
 		t.Helper()
-		for {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			if text, is := strings.CutPrefix(line, "data: "); is {
-				if err := json.Unmarshal([]byte(text), &out); err != nil {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/stream", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after != "" {
+			request.Header.Set("Last-Event-ID", after)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = answer.Body.Close() })
+		lines := bufio.NewReader(answer.Body)
+		return func() (out update, id string) {
+			t.Helper()
+			for {
+				line, err := lines.ReadString('\n')
+				if err != nil {
 					t.Fatal(err)
 				}
-				return out
+				if text, is := strings.CutPrefix(line, "id: "); is {
+					id = strings.TrimSpace(text)
+				}
+				if text, is := strings.CutPrefix(line, "data: "); is {
+					if err := json.Unmarshal([]byte(text), &out); err != nil {
+						t.Fatal(err)
+					}
+					return out, id
+				}
 			}
 		}
 	}
-	if first := next(); !first.Whole || len(first.Nodes) != 3 || first.Total.Price != 1.5 || len(first.Costs[cost.ByPool]) != 1 {
+	next := open("")
+	first, id := next()
+	if !first.Whole || len(first.Nodes) != 3 || first.Total.Price != 1.5 || len(first.Costs[cost.ByPool]) != 1 {
 		t.Errorf("the first picture has %d nodes at %v", len(first.Nodes), first.Total.Price)
 	}
 	state.Delete(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 	put(state, "b")
-	if second := next(); second.Whole || len(second.Nodes) != 1 || second.Nodes[0].Name != "b" || len(second.Gone) != 1 || second.Total.Nodes != 2 {
+	changed := func(second update) bool {
+		return !second.Whole && len(second.Nodes) == 1 && second.Nodes[0].Name == "b" && len(second.Gone) == 1 && second.Total.Nodes == 2
+	}
+	if second, _ := next(); !changed(second) {
 		t.Errorf("the second picture: %+v", second)
+	}
+	if second, _ := open(id)(); !changed(second) {
+		t.Errorf("the second picture of a stream that broke: %+v", second)
+	}
+	if again, _ := open("of another process")(); !again.Whole || len(again.Nodes) != 2 {
+		t.Errorf("after a picture that is not known: %+v", again)
 	}
 }
 
