@@ -110,7 +110,7 @@ var fates = map[string]fate{
 	"startup-taint*":                                     {Lost, "the startup taints of a group's node do not count until it is Ready; " + forPools + "spec.template.spec.startupTaints"},
 	"status-taint":                                       {Lost, "every taint of a Ready node counts"},
 	"ignore-taint":                                       {Lost, "every taint of a Ready node counts"},
-	"enable-provisioning-requests":                       {Changed, forAll},
+	"enable-provisioning-requests":                       {Changed, "settings.enableProvisioningRequests, for pools and groups in every mode"},
 	"provisioning-request-*":                             {Changed, forAll},
 	"provisioning-request-max-backoff-cache-size":        {Needless, "pauses are kept for as long as they last"},
 	"check-capacity-batch-processing":                    {Needless, everyRequest},

@@ -31,10 +31,11 @@ type Values struct {
 
 // Settings are a part of the chart's values.
 type Settings struct {
-	ClusterName   string       `json:"clusterName,omitempty"`
-	Nodes         []string     `json:"nodes,omitempty"`
-	AutoDiscovery []string     `json:"nodeGroupAutoDiscovery,omitempty"`
-	FeatureGates  FeatureGates `json:"featureGates"`
+	ClusterName          string       `json:"clusterName,omitempty"`
+	Nodes                []string     `json:"nodes,omitempty"`
+	AutoDiscovery        []string     `json:"nodeGroupAutoDiscovery,omitempty"`
+	ProvisioningRequests bool         `json:"enableProvisioningRequests,omitempty"`
+	FeatureGates         FeatureGates `json:"featureGates"`
 }
 
 // FeatureGates are the gates that the import opens.
@@ -94,7 +95,8 @@ func Import(d *appsv1.Deployment, priorities *corev1.ConfigMap) (Result, error) 
 func values(c Command) Values {
 	s := Settings{
 		Nodes: c.Values("nodes"), AutoDiscovery: c.Values("node-group-auto-discovery"),
-		FeatureGates: FeatureGates{NodeGroups: true, CapacityBuffer: slices.Contains(c.Values("capacity-buffer-controller-enabled"), "true")},
+		ProvisioningRequests: slices.Contains(c.Values("enable-provisioning-requests"), "true"),
+		FeatureGates:         FeatureGates{NodeGroups: true, CapacityBuffer: slices.Contains(c.Values("capacity-buffer-controller-enabled"), "true")},
 	}
 	if names := c.Values("cluster-name"); len(names) > 0 {
 		s.ClusterName = names[len(names)-1]

@@ -59,13 +59,13 @@ func TestImport(t *testing.T) {
 			},
 		},
 		"groups by name, in a shell": {
-			command: []string{"sh", "-c", `exec ./cluster-autoscaler --nodes 1:9:web --nodes="0:4:batch" --cluster-name demo --capacity-buffer-controller-enabled`},
+			command: []string{"sh", "-c", `exec ./cluster-autoscaler --nodes 1:9:web --nodes="0:4:batch" --cluster-name demo --capacity-buffer-controller-enabled --enable-provisioning-requests`},
 			want: clusterautoscaler.Settings{
-				ClusterName: "demo", Nodes: []string{"1:9:web", "0:4:batch"},
+				ClusterName: "demo", Nodes: []string{"1:9:web", "0:4:batch"}, ProvisioningRequests: true,
 				FeatureGates: clusterautoscaler.FeatureGates{NodeGroups: true, CapacityBuffer: true},
 			},
 			notes: []string{
-				"changed --capacity-buffer-controller-enabled=true",
+				"changed --capacity-buffer-controller-enabled=true", "changed --enable-provisioning-requests=true",
 				"kept --nodes=1:9:web", "kept --nodes=0:4:batch", "kept --cluster-name=demo",
 			},
 		},
