@@ -90,7 +90,7 @@ func (a *Assigner) depend(i int, key, domain string, n int32) {
 func (a *Assigner) lacksPartners(p Portion) bool {
 	for _, n := range a.shapes[p.Shape].Rules.Needs {
 		for _, pin := range p.Pins {
-			if !n.Soft && pin.Key == a.reg.Groups()[n.Group].Key && !a.hasPartnersIn(n.Group, pin.Values) {
+			if !n.Soft && pin.Key == a.reg.Groups()[n.Group].Key && !a.hasPartnersIn(p.Shape, n.Group, pin.Values) {
 				return true
 			}
 		}
@@ -98,16 +98,17 @@ func (a *Assigner) lacksPartners(p Portion) bool {
 	return false
 }
 
-// hasPartnersIn reports whether the group has partners to give in every one of the domains: a
-// pod that does not need partners itself or, where all do, the whole group.
-func (a *Assigner) hasPartnersIn(g DomainGroup, domains []string) bool {
+// hasPartnersIn reports whether the group has partners to give the shape in every one of the domains: a
+// pod that does not need partners itself or, where all do, the whole group. Pods that may be waiting for the shape
+// give it none.
+func (a *Assigner) hasPartnersIn(i int, g DomainGroup, domains []string) bool {
 	all := a.counts.Lasting(g)
 	strangers := slices.ContainsFunc(a.shapes, func(p Shape) bool {
 		return p.Count > 0 && has(p.Rules.Counts, g) && !slices.ContainsFunc(p.Rules.Needs, func(n Need[DomainGroup]) bool { return n.Group == g })
 	})
 	for _, d := range domains {
 		c := a.counts.At(g, d)
-		if here := c.Lasting(); here <= 0 || here == c.Dependent && (here < all || strangers) {
+		if here := c.Lasting() - a.mutual(i, g, d); here <= 0 || here == c.Dependent && (here < all || strangers) {
 			return false
 		}
 	}
