@@ -31,7 +31,7 @@ func TestThePluginCallsItselfKubectlTenon(t *testing.T) {
 		"the list of commands":        {nil, "\n  kubectl tenon COMMAND [flags]\n"},
 		"where to read on":            {[]string{"--help"}, "Run 'kubectl tenon COMMAND --help'"},
 		"an example of the root":      {[]string{"--help"}, "\n  kubectl tenon version -o json\n"},
-		"how to call a command":       {[]string{"why", "--help"}, "Usage:\n  kubectl tenon why NODE|POD [flags]"},
+		"how to call a command":       {[]string{"why", "--help"}, "Usage:\n  kubectl tenon why [KIND/]NAME [flags]"},
 		"an example":                  {[]string{"why", "--help"}, "\n  kubectl tenon why ip-10-0-1-5\n"},
 		"another command in a text":   {[]string{"why", "--help"}, "first reasons of\nkubectl tenon explain"},
 		"a command below another":     {[]string{"shadow", "report", "--help"}, "Usage:\n  kubectl tenon shadow report"},

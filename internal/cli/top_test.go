@@ -77,3 +77,39 @@ func TestWhy(t *testing.T) {
 		t.Errorf("status %d, messages %q", got.status, got.err)
 	}
 }
+
+// TestWhyTakesKinds checks that an object may be written as KIND/NAME, and that only that kind is looked for then.
+func TestWhyTakesKinds(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "objects.yaml")
+	objects := strings.Join([]string{
+		fmt.Sprintf(testPool, "amd", "amd64"),
+		podText("huge-0", 900_000, 1, ""),
+		strings.Replace(podText("huge-1", 900_000, 1, ""), "namespace: shop", "namespace: node", 1),
+		"apiVersion: v1\nkind: Node\nmetadata: {name: ip-10-0-1-5}\nstatus: {allocatable: {cpu: '2', memory: 4Gi, pods: '20'}, capacity: {cpu: '2', memory: 4Gi, pods: '20'}}\n",
+	}, "---\n")
+	if err := os.WriteFile(file, []byte(objects), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for arg, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"pod/huge-0":                  {0, "pod shop/huge-0: Unplaced\n"},
+		"pods/shop/huge-0":            {0, "pod shop/huge-0: Unplaced\n"},
+		"po/huge-0":                   {0, "pod shop/huge-0: Unplaced\n"},
+		"node/ip-10-0-1-5":            {0, "node ip-10-0-1-5: "},
+		"nodepool/amd":                {0, "nodepool amd: "},
+		"nodepools.karpenter.sh/amd":  {0, "nodepool amd: "},
+		"node/huge-1":                 {0, "pod node/huge-1: Unplaced\n"},
+		"node/huge-0":                 {1, "huge-0"},
+		"nodeclaim/amd":               {1, "amd"},
+		"nodeclaim.karpenter.sh/none": {1, "none"},
+		"pod/amd":                     {1, "amd"},
+	} {
+		got := run(t, nil, "why", arg, "-f", file, "--catalog", "testdata/catalog.json")
+		if got.status != want.status || !strings.Contains(got.out+got.err, want.text) {
+			t.Errorf("%s: status %d\n%s%s", arg, got.status, got.out, got.err)
+		}
+	}
+}
