@@ -14,10 +14,10 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 
+	"tenon/core/model"
 	"tenon/internal/cost"
 	"tenon/internal/opencost"
 	"tenon/internal/view"
@@ -26,7 +26,8 @@ import (
 // costFlags are what the command line of `tenon cost` says.
 type costFlags struct {
 	kubeconfig, context, output string
-	paid                        paidLess
+	paid                        termFlags
+	fees                        []string
 	past                        pastCost
 }
 
@@ -89,6 +90,7 @@ price of every decision, and snapshots to divide the sum.`,
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
 	flags.StringVarP(&f.output, "output", "o", costOutputs[0], "format: "+strings.Join(costOutputs, ", "))
 	f.paid.flags(flags)
+	flags.StringArrayVar(&f.fees, "fee", nil, "what is paid an hour beside the nodes as NAME=PRICE, such as \"EKS control plane=0.10\": a line of its own, which is in no other sum; may be repeated")
 	flags.StringVar(&f.past.at, "at", "", "what the nodes cost an hour at this time, as RFC 3339 or as a duration before now, such as 2h")
 	flags.StringVar(&f.past.since, "since", "", "what the nodes have cost since this time, as for --at")
 	flags.StringVar(&f.past.from, "from", defaultJournal, journalUsage+"; for --at and --since")
@@ -112,12 +114,16 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 	if err := f.past.check(f.output); err != nil {
 		return err
 	}
-	discounts, plans, err := f.paid.read()
+	terms, err := f.paid.read()
 	if err != nil {
 		return err
 	}
-	if f.past.given() && len(discounts)+len(plans) > 0 {
-		return errors.New("--discount and --savings-plan are about present prices: leave them out with --at and --since")
+	fees, err := parseFees(f.fees)
+	if err != nil {
+		return err
+	}
+	if f.past.given() && (!terms.None() || len(fees) > 0) {
+		return errors.New("--discount, --savings-plan, --price-file and --fee are about present prices: leave them out with --at and --since")
 	}
 	if f.past.given() {
 		return runPastCost(ctx, by, f.past, f.output, w, time.Now())
@@ -132,7 +138,7 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	following.State.Discount(discounts, plans...)
+	following.State.SetTerms(terms)
 	fleet := following.State.Fleet()
 	for _, problem := range following.Problems() {
 		fmt.Fprintf(w.Err, "note: %s\n", problem)
@@ -144,6 +150,7 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 		return opencost.WriteMetrics(w.Out, fleet)
 	}
 	out := costOf(fleet, by)
+	out.Fees = fees
 	return writeDocument(w.Out, f.output, out, out.write)
 }
 
@@ -161,26 +168,6 @@ func writeDocument(to io.Writer, output string, document any, table func(io.Writ
 		return err
 	}
 	return table(to)
-}
-
-// paidLess are the flags for what is paid less than known prices.
-type paidLess struct{ discounts, plans []string }
-
-func (p *paidLess) flags(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&p.discounts, "discount", nil, "percent that is paid less than known prices, by capacity type or capacity type and family, such as on-demand=28,on-demand/c6a=35.5")
-	flags.StringSliceVar(&p.plans, "savings-plan", nil, "commitment an hour and percent of a savings plan, for all on-demand machines or a family, such as 1.5@28 or m5=0.8@34")
-}
-
-func (p *paidLess) read() (view.Discounts, []view.SavingsPlan, error) {
-	discounts, err := view.ParseDiscounts(p.discounts)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--discount: %w", err)
-	}
-	plans, err := view.ParseSavingsPlans(p.plans)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--savings-plan: %w", err)
-	}
-	return discounts, plans, nil
 }
 
 func encodedIndented(to io.Writer, value any) error {
@@ -211,6 +198,27 @@ type costs struct {
 	Unpriced int          `json:"unpricedNodes"`
 	Savings  costSavings  `json:"savings"`
 	Lines    []costInLine `json:"lines"`
+	// Fees are paid beside the nodes, and are in none of the sums.
+	Fees []costFee `json:"fees,omitempty"`
+}
+
+// costFee is what is paid beside the nodes, such as for the control plane.
+type costFee struct {
+	Name  string  `json:"name"`
+	Price float64 `json:"pricePerHour"`
+}
+
+func parseFees(texts []string) ([]costFee, error) {
+	var out []costFee
+	for _, text := range texts {
+		name, amount, _ := strings.Cut(text, "=")
+		price, err := model.ParsePrice(strings.TrimSpace(amount))
+		if err != nil || strings.TrimSpace(name) == "" {
+			return nil, fmt.Errorf("--fee: %q is no fee; write NAME=PRICE, such as \"EKS control plane=0.10\"", text)
+		}
+		out = append(out, costFee{strings.TrimSpace(name), price.Float()})
+	}
+	return out, nil
 }
 
 // costSavings are what moves were expected to save, and what they did.
@@ -262,6 +270,14 @@ func (c costs) write(to io.Writer) error {
 		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.2f\t%.1f%%\n", line.Name, line.Count, line.Price, line.Price*view.HoursPerMonth, 100*line.Share)
 	}
 	fmt.Fprintf(w, "all\t\t%.4f\t%.2f\t\n", c.Price, c.Price*view.HoursPerMonth)
+	sum := c.Price
+	for _, fee := range c.Fees {
+		sum += fee.Price
+		fmt.Fprintf(w, "fee: %s\t\t%.4f\t%.2f\t\n", fee.Name, fee.Price, fee.Price*view.HoursPerMonth)
+	}
+	if len(c.Fees) > 0 {
+		fmt.Fprintf(w, "with fees\t\t%.4f\t%.2f\t\n", sum, sum*view.HoursPerMonth)
+	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,6 +34,13 @@ pods 0.0000 (0%), daemons 0.0000 (0%), idle 0.0960 (100%)
 	if out := printed("type", "--discount", "on-demand/m5=25,spot=1"); !strings.Contains(out, "m5.large  1      0.0720    52.56") || !strings.Contains(out, "less than known prices: on-demand/m5 25 %, spot 1 %") {
 		t.Errorf("with a discount:\n%s", out)
 	}
+	prices := filepath.Join(t.TempDir(), "prices.csv")
+	if err := os.WriteFile(prices, []byte("m5.large,,on-demand,0.05\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := printed("type", "--price-file", prices, "--fee", "EKS control plane=0.10"); !strings.Contains(out, "m5.large                1      0.0500    36.50      100.0%") || !strings.Contains(out, "fee: EKS control plane         0.1000    73.00") || !strings.Contains(out, "with fees                      0.1500    109.50") {
+		t.Errorf("with own prices and a fee:\n%s", out)
+	}
 	var document costs
 	if err := json.Unmarshal([]byte(printed("namespace", "-o", "json")), &document); err != nil || document.Price != 0.096 || document.Currency != "USD" || document.Idle != 0.096 || len(document.Lines) != 1 || document.Lines[0].Name != "(idle)" {
 		t.Errorf("JSON: %+v, error %v", document, err)
@@ -52,7 +61,7 @@ pods 0.0000 (0%), daemons 0.0000 (0%), idle 0.0960 (100%)
 func TestCostTeachesMistakes(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--discount 5": "such as on-demand=28", "--discount spot=5 --at 2h": "leave them out with --at", "--savings-plan 5": "such as 1.5@28",
+		"--discount 5": "such as on-demand=28", "--fee plane": "such as \"EKS control plane=0.10\"", "--price-file missing.csv": "--price-file: open missing.csv", "--discount spot=5 --at 2h": "leave them out with --at", "--savings-plan 5": "such as 1.5@28",
 		"team": "pool, namespace, owner, capacity-type, zone, type", "pool zone": "as one of pool",
 		"-o xml": "table, json, yaml, opencost, prometheus", "pool -o opencost": "tenon cost namespace or tenon cost owner",
 	} {

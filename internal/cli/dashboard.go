@@ -19,7 +19,7 @@ import (
 type dashboardFlags struct {
 	kubeconfig, context, listen, tokenFile, journal, prometheus string
 	links                                                       []string
-	paid                                                        paidLess
+	paid                                                        termFlags
 }
 
 func dashboardCommand(w Env) *cobra.Command {
@@ -64,7 +64,7 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 	if err != nil {
 		return err
 	}
-	discounts, plans, err := f.paid.read()
+	terms, err := f.paid.read()
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	following.State.Discount(discounts, plans...)
+	following.State.SetTerms(terms)
 	options := dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Details: following.State.Details, Market: following.State.Market, Console: w.Cloud.Builtin.Console, Token: token, Try: Try(w), Clock: time.Now,
 		Prometheus: prometheus, Links: links}
 	if f.journal != "" {

@@ -32,7 +32,7 @@ const (
 
 type topFlags struct {
 	kubeconfig, context, output, sort string
-	paid                              paidLess
+	paid                              termFlags
 }
 
 func topCommand(w Env) *cobra.Command {
@@ -71,7 +71,7 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	if !slices.Contains([]string{topTable, topJSON, topYAML, topCSV}, f.output) {
 		return fmt.Errorf("unknown output format %q; use table, json, yaml or csv", f.output)
 	}
-	discounts, plans, err := f.paid.read()
+	terms, err := f.paid.read()
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	following.State.Discount(discounts, plans...)
+	following.State.SetTerms(terms)
 	fleet := following.State.Fleet()
 	rows := rowsOf(what, fleet, columns)
 	if f.sort != "" {

@@ -35,7 +35,7 @@ type viewFlags struct {
 	kubeconfig, context            string
 	resources, labels              []string
 	columns, beside                []string
-	paid                           paidLess
+	paid                           termFlags
 	selector, sort, style, output  string
 	journal                        string
 	unpriced, classic, ascii, once bool
@@ -167,7 +167,7 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 	if err != nil {
 		return err
 	}
-	discounts, plans, err := f.paid.read()
+	terms, err := f.paid.read()
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 		return err
 	}
 	defer following.stop()
-	following.State.Discount(discounts, plans...)
+	following.State.SetTerms(terms)
 	if f.output != topTable {
 		return writeFleet(w, f.output, options, following.Watch)
 	}
@@ -335,11 +335,11 @@ func (f viewFlags) open(ctx context.Context, name string, options viewer.Options
 	if err != nil {
 		return shownCluster{}, nil, fmt.Errorf("--beside %s: %w", name, err)
 	}
-	discounts, plans, err := f.paid.read()
+	terms, err := f.paid.read()
 	if err != nil {
 		return shownCluster{}, nil, err
 	}
-	following.State.Discount(discounts, plans...)
+	following.State.SetTerms(terms)
 	options.Title, options.Answers = title, f.answers(ctx, w, config, following.Watch, "")
 	return shownCluster{options, following.Watch}, following.stop, nil
 }

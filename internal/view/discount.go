@@ -42,9 +42,9 @@ func (d Discounts) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// apply returns what is paid for a node of a price. The price on a node's label is what its user says, and stays.
+// apply returns what is paid for a node of a price. A price that the user gives, by a label or in a file, stays.
 func (d Discounts) apply(n *Node, price model.Money, source Source) model.Money {
-	if len(d) == 0 || source == Unpriced || source == FromLabel {
+	if len(d) == 0 || source == Unpriced || source == FromLabel || source == FromFile {
 		return price
 	}
 	capacity := n.CapacityType
@@ -57,12 +57,4 @@ func (d Discounts) apply(n *Node, price model.Money, source Source) model.Money 
 		less = d[capacity]
 	}
 	return price * model.Money(wholePrice-less) / wholePrice
-}
-
-// Discount sets what is paid less than the known prices.
-func (s *State) Discount(d Discounts, plans ...SavingsPlan) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.discounts, s.plans, s.covered, s.built, s.made = d, plans, coverage{}, map[string]*Node{}, nil
-	s.revision++
 }

@@ -38,7 +38,7 @@ func TestDiscounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Discount(d)
+	s.SetTerms(Terms{Discounts: d})
 	f := s.Fleet()
 	for name, want := range map[string]float64{"general": 0.72, "compute": 0.645, "spot": 0.5, "said": 0.7, "unknown": 0} {
 		if got := f.Find(name).Price.Float(); got != want {
@@ -93,7 +93,7 @@ func TestSavingsPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Discount(discounts, plans...)
+			s.SetTerms(Terms{Discounts: discounts, Plans: plans})
 			put(s, "a", "m5.large", "on-demand", "")
 			put(s, "spot", "m5.large", "spot", "")
 			put(s, "said", "m5.large", "on-demand", "0.7")

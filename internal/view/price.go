@@ -15,6 +15,7 @@ type Source string
 const (
 	Unpriced     Source = ""
 	FromLabel    Source = "label"
+	FromFile     Source = "file" // of the user
 	FromRecord   Source = "controller"
 	FromMarket   Source = "market" // published by the controller
 	FromCatalog  Source = "catalogue"
@@ -30,6 +31,7 @@ type Prices func(region string) *catalog.Catalog
 // book stores prices by type, zone and capacity type: those that the controller published, and those of
 // the catalogue, which it reads region by region when a node of the region appears.
 type book struct {
+	own     OwnPrices
 	market  map[offer]model.Money
 	prices  Prices
 	regions map[string]map[offer]model.Money
@@ -74,13 +76,16 @@ func enter(found map[offer]model.Money, offers *catalog.Catalog) {
 	}
 }
 
-// price returns what a node costs an hour: the price on its label, else the present spot price if it is a spot
-// node, else the price at its purchase, else the one that the controller published, else the catalogue's. A
+// price returns what a node costs an hour: the price on its label, else the user's own, else the present spot price if it
+// is a spot node, else the price at its purchase, else the one that the controller published, else the catalogue's. A
 // reservation costs the price without one, whether or not the node uses it. A node of an unknown capacity type
 // counts as on-demand, as an estimate.
 func (b *book) price(n *Node) (model.Money, Source) {
 	if price, err := model.ParsePrice(n.Labels[PriceLabel]); n.Labels[PriceLabel] != "" && err == nil {
 		return price, FromLabel
+	}
+	if price, given := b.own.of(n); given {
+		return price, FromFile
 	}
 	published, live := b.market[offer{n.Type, n.Zone, n.CapacityType}]
 	if live && n.CapacityType == karpenterv1.CapacityTypeSpot {

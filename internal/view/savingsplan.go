@@ -43,7 +43,7 @@ func ParseSavingsPlans(texts []string) ([]SavingsPlan, error) {
 // covers reports whether a plan is for a node. A price that the node's label says is what its user pays, and stays.
 func (p SavingsPlan) covers(n *Node) bool {
 	family, _, _ := strings.Cut(n.Type, ".")
-	return n.list > 0 && n.Source != FromLabel && (n.CapacityType == "on-demand" || n.CapacityType == "") && (p.Family == "" || p.Family == family)
+	return n.list > 0 && n.Source != FromLabel && n.Source != FromFile && (n.CapacityType == "on-demand" || n.CapacityType == "") && (p.Family == "" || p.Family == family)
 }
 
 // rate is what remains of a price by a plan.
