@@ -213,7 +213,7 @@ tenon journal -o json wrote, or the folder of a journal, and all of its decision
 says how many are the same, how many are not, and how many have no snapshot any more.
 
 --save-snapshot writes the snapshot of one decision: tenon plan --snapshot reads it, with any other
-settings.
+settings. With --redact it may be shown to others: names and labels of the cluster are replaced in it.
 
 With --with, --without, --scale or --spot-interrupted the decision is made again as it was and with the
 change, and what differs is told: nodes, evictions, money, and pods without a place. The budget is the
@@ -224,6 +224,7 @@ when every pod has a place with it, 2 when some has none; 1 when the journal cou
 		Example: `  tenon replay 4711
   tenon replay last-night.jsonl --summary
   tenon replay 4711 --with pool.yaml
+  tenon replay 4711 --save-snapshot report.json.gz --redact
   tenon replay 4711 --save-snapshot s.json.gz && tenon plan --snapshot s.json.gz --preference-policy Ignore`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -236,18 +237,22 @@ when every pod has a place with it, 2 when some has none; 1 when the journal cou
 	flags.SortFlags = false
 	flags.StringVar(&o.from, "from", defaultJournal, journalUsage)
 	flags.StringVarP(&o.output, "output", "o", "text", "format: text or json")
-	var save string
-	flags.StringVar(&save, "save-snapshot", "", "write the snapshot of the decision to this file; compressed if it ends in .gz")
+	var save planning.Saving
+	flags.StringVar(&save.File, "save-snapshot", "", "write the snapshot of the decision to this file; compressed if it ends in .gz")
+	redactFlag(flags, &save)
 	var brief bool
 	flags.BoolVar(&brief, "summary", false, "list only the decisions that are not the same, and their numbers in sum")
 	var tried planning.WhatIf
 	whatIfFlags(flags, &tried)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if save != "" && len(args) != 1 {
+		if err := save.Check(); err != nil {
+			return err
+		}
+		if save.File != "" && len(args) != 1 {
 			return errors.New("--save-snapshot is for one decision")
 		}
 		if tried.Given() {
-			if len(args) != 1 || save != "" {
+			if len(args) != 1 || save.File != "" {
 				return errors.New("a change is tried on one decision, without --save-snapshot")
 			}
 			return o.whatIf(cmd.Context(), w, args[0], tried)

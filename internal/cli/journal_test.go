@@ -91,6 +91,8 @@ func TestJournalAndReplay(t *testing.T) {
 		"a folder in sum, as JSON":      {[]string{"replay", folder, "--summary", "-o", "json"}, 0, `{"sum":{"same":4,"another":0,"withoutSnapshot":0}}`},
 		"numbers and what is left":      {[]string{"replay", "2", "3", "--from", folder}, 0, "2 decisions: 2 the same"},
 		"one of a folder":               {[]string{"replay", "2", "--from", folder, "--save-snapshot", saved}, 0, "decision 2 of provisioner"},
+		"redacted":                      {[]string{"replay", "2", "--from", folder, "--save-snapshot", saved, "--redact"}, 0, "the same plan, byte for byte"},
+		"redacted into nothing":         {[]string{"replay", "2", "--from", folder, "--redact"}, 1, "--redact is for the file"},
 		"what if a pod more":            {[]string{"replay", "2", "--from", folder, "--with", more}, 2, "What if: with"},
 		"a change on many decisions":    {[]string{"replay", file, "--with", more}, 1, "name one by its number"},
 		"a change of what is not there": {[]string{"replay", "2", "--from", folder, "--without", "nodepool/none"}, 1, "there is no NodePool/none"},

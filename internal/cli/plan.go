@@ -40,7 +40,8 @@ wrong, with file, document and field on standard error.`,
   tenon plan -f cluster/ --region eu-west-1 -o json | jq .cost
   tenon plan --consolidate --scale deployment/web=500 --spot-interrupted us-west-2a
   tenon plan -f cluster/ --with pool.yaml --without nodepool/old --diff
-  tenon plan --save-snapshot now.json.gz && tenon plan --snapshot now.json.gz --preference-policy Ignore`,
+  tenon plan --save-snapshot now.json.gz && tenon plan --snapshot now.json.gz --preference-policy Ignore
+  tenon plan --save-snapshot report.json.gz --redact`,
 		Args: noArguments,
 	}
 	flags := cmd.Flags()
@@ -51,11 +52,15 @@ wrong, with file, document and field on standard error.`,
 	flags.StringVarP(&o.Output, "output", "o", planning.Table, "format: table, json or yaml")
 	flags.BoolVar(&o.Explain, "explain", false, "tell of every node what it takes and could also be, and of every pool why not")
 	flags.BoolVar(&o.RuleCosts, "rule-costs", true, "also tell what single rules cost: what the new nodes would cost without each; plans again for each rule that may bind, within a fixed effort")
-	flags.StringVar(&o.SaveSnapshot, "save-snapshot", "", "write all that the plan depends on to this file; compressed if it ends in .gz")
+	flags.StringVar(&o.Save.File, "save-snapshot", "", "write all that the plan depends on to this file; compressed if it ends in .gz")
+	redactFlag(flags, &o.Save)
 	whatIfFlags(flags, &o.WhatIf)
 	flags.BoolVar(&o.WhatIf.Markdown, "diff", false, "write what such a change does as Markdown, for a pull request")
 	settingFlags(flags, w)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := o.Save.Check(); err != nil {
+			return err
+		}
 		complete, err := makePlan(cmd, w, o, now)
 		if err == nil && !complete {
 			return ErrIncomplete
@@ -63,6 +68,11 @@ wrong, with file, document and field on standard error.`,
 		return err
 	}
 	return cmd
+}
+
+// redactFlag says whether a snapshot that is saved may be shown to others.
+func redactFlag(flags *pflag.FlagSet, o *planning.Saving) {
+	flags.BoolVar(&o.Redact, "redact", false, "replace the names, labels and messages of the cluster in the file of --save-snapshot, so that it may be shown to others; the plan is the same")
 }
 
 // inputFlags say what a plan is made from.

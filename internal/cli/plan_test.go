@@ -175,6 +175,29 @@ func TestASnapshotGivesTheSamePlan(t *testing.T) {
 	}
 }
 
+// TestARedactedSnapshotGivesTheSamePlan checks that prices are the same without the names, and that --redact needs a file.
+func TestARedactedSnapshotGivesTheSamePlan(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.json")
+	want := planFiles(t, mixture(rand.New(rand.NewPCG(3, 4))), 2, "-o", "json", "--save-snapshot", path, "--redact")
+	got := run(t, nil, "plan", "--snapshot", path, "-o", "json", "--rule-costs=false")
+	text, err := os.ReadFile(path)
+	if err != nil || got.status != want.status || got.err != "" {
+		t.Fatalf("status %d and %d, messages %q, error %v", want.status, got.status, got.err, err)
+	}
+	if _, a, _ := strings.Cut(untimed(want.out), `"cost"`); !strings.HasSuffix(untimed(got.out), a) || a == "" {
+		t.Errorf("cost and effort with names\n%s\nredacted\n%s", a, got.out)
+	}
+	for _, name := range []string{"shop", "huge-0", `"s7"`, `"team"`, `"red"`, `"amd"`} {
+		if strings.Contains(string(text), name) || !strings.Contains(want.out+strings.Join(mixture(rand.New(rand.NewPCG(3, 4))), ""), strings.Trim(name, `"`)) {
+			t.Errorf("%s is left, or was not there", name)
+		}
+	}
+	if got := run(t, nil, "plan", "-f", path, "--redact"); got.status != 1 || !strings.Contains(got.err, "--redact is for the file that --save-snapshot writes") {
+		t.Errorf("status %d, messages %q", got.status, got.err)
+	}
+}
+
 func sizeOf(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)

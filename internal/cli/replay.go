@@ -17,7 +17,7 @@ type replayer struct {
 	ctx  context.Context
 	env  Env
 	json bool
-	save string // where the snapshot is written; empty is nowhere
+	save planning.Saving
 	// brief leaves out the decisions that are the same, except from the sum.
 	brief bool
 	sum   replaySum
@@ -147,8 +147,8 @@ func (r *replayer) one(source journal.Source, e *journal.Entry) error {
 	case err != nil:
 		return err
 	default:
-		if r.save != "" {
-			if err := planning.SaveSnapshot(r.save, s); err != nil {
+		if r.save.File != "" {
+			if err := r.save.Save(s); err != nil {
 				return err
 			}
 		}

@@ -35,8 +35,10 @@ type Options struct {
 	Files []string
 	// Config is the connection to a cluster that is read in place of the one of the settings.
 	Config *rest.Config
-	// Snapshot is read in place of files or a cluster. SaveSnapshot is written.
-	Snapshot, SaveSnapshot string
+	// Snapshot is read in place of files or a cluster.
+	Snapshot string
+	// Save says where the snapshot is written.
+	Save Saving
 	// Catalog is a file of offers in place of what is built in of the Region.
 	Catalog, Region string
 	Consolidate     bool
@@ -84,9 +86,9 @@ func Run(ctx context.Context, o Options, w Env) (complete bool, err error) {
 	}
 	j := &job{Options: o, Env: w, report: progress.Start(w.Progress, screen.Of(w.Progress, w.Lookup).Terminal)}
 	s, err := j.gather(ctx)
-	if err == nil && o.SaveSnapshot != "" {
-		j.report.Set("writing "+o.SaveSnapshot, "")
-		err = SaveSnapshot(o.SaveSnapshot, s)
+	if err == nil && o.Save.File != "" {
+		j.report.Set("writing "+o.Save.File, "")
+		err = o.Save.Save(s)
 	}
 	var planned document.Planned
 	if err == nil {

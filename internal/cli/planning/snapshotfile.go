@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tenon/core/snapshot"
+	"tenon/internal/cli/redact"
 )
 
 // compressed snapshot files are told by their name when they are written, and by their first
@@ -42,8 +43,28 @@ func (j *job) fromSnapshot() (*snapshot.Snapshot, error) {
 	return s, nil
 }
 
-// SaveSnapshot writes a snapshot beside its place first, so that there is never half a file.
-func SaveSnapshot(path string, s *snapshot.Snapshot) (err error) {
+// Saving says where a snapshot is written, nowhere if File is empty, and whether names are replaced in it.
+type Saving struct {
+	File   string
+	Redact bool
+}
+
+// Check refuses a redaction of nothing.
+func (o Saving) Check() error {
+	if o.Redact && o.File == "" {
+		return errors.New("--redact is for the file that --save-snapshot writes: name it")
+	}
+	return nil
+}
+
+// Save writes a snapshot beside its place first, so that there is never half a file.
+func (o Saving) Save(s *snapshot.Snapshot) (err error) {
+	if o.Redact {
+		if s, err = redact.Snapshot(s); err != nil {
+			return err
+		}
+	}
+	path := o.File
 	temporary := path + ".tmp"
 	file, err := os.Create(temporary)
 	if err != nil {

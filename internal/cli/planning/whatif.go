@@ -125,8 +125,8 @@ func (j *job) compare(ctx context.Context) (difference.Difference, error) {
 		return difference.Difference{}, err
 	}
 	changed, effect, err := j.tried(s)
-	if err == nil && j.SaveSnapshot != "" {
-		err = SaveSnapshot(j.SaveSnapshot, changed)
+	if err == nil && j.Save.File != "" {
+		err = j.Save.Save(changed)
 	}
 	if err != nil {
 		return difference.Difference{}, err
