@@ -42,11 +42,15 @@ func topCommand(w Env) *cobra.Command {
 		Short: "Print what pools or nodes have, what pods request of it, and what it costs",
 		Long: `Print once what pools (without an argument) or nodes have, how much of it pods request, what that costs
 an hour, and what is idle of it; or the pods that have no node, with the reason. It only reads, and
-works on every cluster, as tenon view does, whose prices it has. Prices are an hour.`,
+works on every cluster, as tenon view does, whose prices it has. Prices are an hour.
+
+A template of jsonpath is one of kubectl's: the rows are its items, with the columns of the table as fields.`,
 		Example: `  tenon top
   tenon top nodes --sort price | head
   tenon top nodes -o csv > nodes.csv
-  tenon top pools -o json | jq '.[] | {name, price, idle}'`,
+  tenon top pools -o json | jq '.[] | {name, price, idle}'
+  tenon top nodes -o jsonpath='{range .items[*]}{.name}{"\t"}{.price}{"\n"}{end}'
+  tenon top nodes --sort idle -o name | head -3 | xargs -n 1 tenon why`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && tops[args[0]] == nil {
 				return errors.New("write what to print as one of pools, nodes, pending")
@@ -59,7 +63,7 @@ works on every cluster, as tenon view does, whose prices it has. Prices are an h
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
 	flags.StringVar(&f.sort, "sort", "", "column by which rows are sorted, the largest number first (default: by name)")
-	flags.StringVarP(&f.output, "output", "o", topTable, "format: table, json, yaml or csv")
+	flags.StringVarP(&f.output, "output", "o", topTable, "format: table, wide (with more columns), name (KIND/NAME, as kubectl has it), json, yaml, csv or jsonpath=TEMPLATE")
 	f.paid.flags(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runTop(cmd.Context(), append(args, "pools")[0], f, w)
@@ -68,14 +72,17 @@ works on every cluster, as tenon view does, whose prices it has. Prices are an h
 }
 
 func runTop(ctx context.Context, what string, f topFlags, w Env) error {
-	if !slices.Contains([]string{topTable, topJSON, topYAML, topCSV}, f.output) {
-		return fmt.Errorf("unknown output format %q; use table, json, yaml or csv", f.output)
+	if err := checkTopOutput(f.output); err != nil {
+		return err
 	}
 	terms, err := f.paid.read()
 	if err != nil {
 		return err
 	}
-	columns := tops[what]
+	columns := slices.Clone(tops[what])
+	if f.output == topWide {
+		columns = append(columns, wides[what]...)
+	}
 	if f.sort != "" && !slices.ContainsFunc(columns, func(c topColumn) bool { return c.name == f.sort }) {
 		return fmt.Errorf("--sort=%s is no column of %s; those are %s", f.sort, what, strings.Join(names(columns), ", "))
 	}
@@ -91,6 +98,9 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	defer following.stop()
 	following.State.SetTerms(terms)
 	fleet := following.State.Fleet()
+	if f.output == topName {
+		columns = append(columns, topColumn{"object", func(row any) any { return objectName(row) }})
+	}
 	rows := rowsOf(what, fleet, columns)
 	if f.sort != "" {
 		sortRows(rows, slices.Index(names(columns), f.sort))
@@ -98,7 +108,12 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	for _, problem := range following.Problems() {
 		fmt.Fprintf(w.Err, "note: %s\n", problem)
 	}
+	if template, found := strings.CutPrefix(f.output, topJSONPath); found {
+		return writePath(w.Out, template, columns, rows)
+	}
 	switch f.output {
+	case topName:
+		return writeNames(w.Out, rows)
 	case topJSON:
 		return writeRowsJSON(w.Out, columns, rows)
 	case topYAML:

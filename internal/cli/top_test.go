@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tenon/internal/view"
 )
 
 // TestTop checks what is printed of a cluster in each format, with prices and what is pending.
@@ -49,11 +51,87 @@ func TestTop(t *testing.T) {
 	}
 }
 
+// TestTopWritesAsKubectlDoes checks the outputs that kubectl has too.
+func TestTopWritesAsKubectlDoes(t *testing.T) {
+	t.Parallel()
+	kubeconfig := lonely(t)
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"names of nodes":          {[]string{"nodes", "-o", "name"}, "node/worker-1\n"},
+		"names of pods":           {[]string{"pending", "-o", "name", "--sort", "cpu"}, "pod/web-1\n"},
+		"no object is the pool":   {[]string{"pools", "-o", "name"}, ""},
+		"a field of each":         {[]string{"nodes", "-o", "jsonpath={.items[*].name}"}, "worker-1"},
+		"a range":                 {[]string{"nodes", "-o", `jsonpath={range .items[*]}{.name}{"\t"}{.price}{"\n"}{end}`}, "worker-1\t0.096\n"},
+		"a filter":                {[]string{"nodes", "-o", `jsonpath={.items[?(@.zone=="us-west-2a")].type}`}, "m5.large"},
+		"what is unknown":         {[]string{"nodes", "-o", `jsonpath=[{.items[0].pool}]`}, "[]"},
+		"a field that is no such": {[]string{"nodes", "-o", `jsonpath={.items[0].size}`}, ""},
+		"a column with a sign":    {[]string{"nodes", "-o", `jsonpath={.items[0]['cpu%']}`}, "0"},
+	} {
+		got := run(t, nil, append([]string{"top", "--kubeconfig", kubeconfig}, tc.args...)...)
+		if got.status != 0 || got.out != tc.want {
+			t.Errorf("%s: status %d, %q, want %q; messages %q", name, got.status, got.out, tc.want, got.err)
+		}
+	}
+	for what, want := range map[string]string{"pools": "KIND", "nodes": "PRICE FROM", "pending": "CREATED"} {
+		got := run(t, nil, "top", what, "--kubeconfig", kubeconfig, "-o", "wide")
+		title, _, _ := strings.Cut(got.out, "\n")
+		if got.status != 0 || !strings.HasPrefix(title, "NAME") || !strings.Contains(title, want) {
+			t.Errorf("%s: status %d\n%s", what, got.status, got.out)
+		}
+		if got := run(t, nil, "top", what, "--kubeconfig", kubeconfig); strings.Contains(got.out, want) {
+			t.Errorf("%s without -o wide:\n%s", what, got.out)
+		}
+	}
+	if got := run(t, nil, "top", "nodes", "--kubeconfig", kubeconfig, "-o", "wide", "--sort", "price from"); got.status != 0 || !strings.Contains(got.out, "Ready  -           -      -         -     -        catalogue\n") {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
+// TestKindAndName checks which kinds may stand before a name.
+func TestKindAndName(t *testing.T) {
+	t.Parallel()
+	for arg, want := range map[string]string{
+		"nodegroup.tenon.sh/workers": "nodepool nodegroup/workers",
+		"nodegroup/workers":          "nodepool nodegroup/workers",
+		"NodePools.karpenter.sh/a":   "nodepool a",
+		"no/worker-1":                "node worker-1",
+		"pod/shop/web":               "pod shop/web",
+		"shop/web":                   "",
+		"node/":                      "",
+		"node":                       "",
+	} {
+		kind, name, found := kindAndName(arg)
+		if got := kind + " " + name; found != (want != "") || found && got != want {
+			t.Errorf("%s: %q, %v, want %q", arg, got, found, want)
+		}
+	}
+}
+
+// TestObjectNames checks what -o name calls pools and nodes.
+func TestObjectNames(t *testing.T) {
+	t.Parallel()
+	for want, subject := range map[string]any{
+		"nodepool.karpenter.sh/default": &view.Pool{Name: "default", Kind: "NodePool", Object: "default"},
+		"nodegroup.tenon.sh/workers":    &view.Pool{Name: "eks-workers-1", Kind: "node group", Object: "workers"},
+		"":                              &view.Pool{},
+		"nodeclaim.karpenter.sh/d-1":    &view.Node{Name: "d-1", Claim: "d-1", Phase: view.Launching},
+		"node/d-1":                      &view.Node{Name: "d-1", Claim: "d-1", Phase: view.Ready},
+		"node/ip-10-0-1-5":              &view.Node{Name: "ip-10-0-1-5", Claim: "d-1", Phase: view.Draining},
+		"pod/web-1":                     &view.Pod{Namespace: "shop", Name: "web-1"},
+	} {
+		if got := objectName(subject); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestTopTeachesMistakes checks that wrong words are answered with those that would do.
 func TestTopTeachesMistakes(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"pods": "pools, nodes, pending", "-o xml": "use table, json, yaml or csv", "--discount 5": "such as on-demand=28", "nodes --sort size": "those are name, pool, type",
+		"pods": "pools, nodes, pending", "-o xml": "use table, wide, name, json, yaml, csv or jsonpath=TEMPLATE", "-o jsonpath=": "needs a template", "-o jsonpath={.items": "unclosed action", "--sort claim": "those are name, nodes", "--discount 5": "such as on-demand=28", "nodes --sort size": "those are name, pool, type",
 	} {
 		got := run(t, nil, append([]string{"top"}, strings.Fields(args)...)...)
 		if got.status != 1 || !strings.Contains(got.err, want) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tenon/core/snapshot"
 	"tenon/internal/cli/document"
 	"tenon/internal/cli/explain"
 	"tenon/internal/cli/planning"
@@ -23,7 +24,7 @@ func whyCommand(w Env) *cobra.Command {
 		Long: `Say in a few words why a node is still here, or why a pod waits: the state and the first reasons of
 tenon explain, for a node, a claim, a pod or a pool of that name, whichever there is first. A pod may be
 written as NAMESPACE/NAME. As in kubectl, a kind may stand before the name: pod/NAME, node/NAME,
-nodeclaim/NAME or nodepool/NAME, also in the plural, with the API group or by the short names po and no. Then
+nodeclaim/NAME, nodepool/NAME or nodegroup/NAME, also in the plural, with the API group or by the short names po and no. Then
 only objects of that kind are looked for, and pod/NAMESPACE/NAME says which namespace the pod is in.
 
 Exit status: 0, or 1 when there is no such object or the input was wrong.`,
@@ -77,12 +78,16 @@ func whyOf(p document.Planned, arg string) (explain.Answer, error) {
 // shortKinds are the short names of kinds that kubectl knows.
 var shortKinds = map[string]string{"po": "pod", "no": "node"}
 
-// kindAndName takes KIND/NAME apart. The kind may be in the plural, have its API group or be a short name.
+// kindAndName takes KIND/NAME apart. The kind may be in the plural, have its API group or be a short name. A NodeGroup is
+// the pool that stands for it.
 func kindAndName(arg string) (kind, name string, found bool) {
 	kind, name, found = strings.Cut(arg, "/")
 	kind, _, _ = strings.Cut(strings.ToLower(kind), ".")
 	kind = strings.TrimSuffix(kind, "s")
 	kind = cmp.Or(shortKinds[kind], kind)
+	if kind == "nodegroup" && name != "" {
+		return "nodepool", snapshot.GroupPool(name), true
+	}
 	return kind, name, found && name != "" && slices.Contains(explain.Kinds(), kind)
 }
 
