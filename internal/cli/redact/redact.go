@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"tenon/core/order"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 	"tenon/core/wait"
@@ -21,13 +22,13 @@ import (
 // Snapshot is s with other names. Equal texts stay equal and keep their order, since plans depend on both. Numbers, times,
 // machines, zones and the labels that describe them stay.
 //
-// Names are numbered in their order. A hash could be found out by hashing likely names.
+// Names are numbered in their order, which also keeps the order of labels beside those that stay. A hash could be found out by hashing likely names.
 func Snapshot(s *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	tree, err := decoded(s)
 	if err != nil {
 		return nil, err
 	}
-	r := &redactor{facts: factsOf(s), numeric: map[string]bool{}, names: map[string]string{}, numbers: map[int64]int64{}}
+	r := &redactor{facts: factsOf(s), numeric: map[string]bool{}, names: map[string]string{}, keys: map[string]string{}}
 	r.walk("", tree) // collects
 	r.number()
 	out, err := encoded(r.walk("", tree))
@@ -89,37 +90,54 @@ func keepStock(out, s *snapshot.Snapshot) {
 type redactor struct {
 	// facts are the labels whose values say what a machine is.
 	facts map[string]bool
-	// numeric are the replaced labels whose values are compared as numbers.
+	// numeric are the labels whose values are compared as numbers.
 	numeric map[string]bool
 	names   map[string]string
-	numbers map[int64]int64
-	ready   bool
+	// keys are the new names of labels and resources. Those that stay are among them.
+	keys  map[string]string
+	ready bool
 }
 
-// number gives each text and each number that was collected another one, in their order.
+// number gives each text that was collected another one. The order of all texts remains, and that of keys beside those that
+// stay.
 func (r *redactor) number() {
-	texts := make([]string, 0, len(r.names))
-	for text := range r.names {
-		texts = append(texts, text)
-	}
-	slices.Sort(texts)
-	width := len(strconv.Itoa(len(texts)))
+	texts := order.Keys(r.names)
 	for i, text := range texts {
-		r.names[text] = fmt.Sprintf("x%0*d", width, i)
+		r.names[text] = numbered("x", i, len(texts))
 	}
-	values := make([]int64, 0, len(r.numbers))
-	for value := range r.numbers {
-		values = append(values, value)
-	}
-	slices.Sort(values)
-	first := int64(1)
-	for first <= int64(len(values)) {
-		first *= 10
-	}
-	for i, value := range values {
-		r.numbers[value] = first + int64(i)
+	keys := order.Keys(r.keys)
+	kept := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !stays(key) })
+	for i, key := range keys {
+		if at, stays := slices.BinarySearch(kept, key); !stays {
+			r.keys[key] = numbered(between(kept, at), i, len(keys))
+		} else {
+			r.keys[key] = key
+		}
 	}
 	r.ready = true
+}
+
+// numbered has as many digits as all numbers below the end need.
+func numbered(prefix string, n, end int) string {
+	return fmt.Sprintf("%s%0*d", prefix, len(strconv.Itoa(end)), n)
+}
+
+// between is how names begin that come after sorted[at-1] and before sorted[at], which begin with letters. A tilde comes after
+// all that names of labels and resources have, and two hyphens come before all that follows in a longer one.
+func between(sorted []string, at int) string {
+	switch {
+	case at == 0:
+		return "0x"
+	case at == len(sorted):
+		return "~x"
+	}
+	low, high := sorted[at-1], sorted[at]
+	for i := range low {
+		if low[i] != high[i] {
+			return low[:i+1] + "~"
+		}
+	}
+	return low + "--"
 }
 
 // walk is a part of the document with other names. Its field is the name of the nearest object's field that it is in.
@@ -134,7 +152,7 @@ func (r *redactor) walk(field string, part any) any {
 		out := make([]any, len(part))
 		for i, item := range part {
 			if key, isText := item.(string); isText && listsLabels[field] {
-				out[i] = r.label(key)
+				out[i] = r.key(key)
 			} else {
 				out[i] = r.walk(field, item)
 			}
@@ -151,13 +169,16 @@ var (
 	listsLabels = map[string]bool{"labels": true, "ignored": true, "wellknown": true}
 	mapsLabels  = map[string]bool{"labels": true, "annotations": true, "chosen": true}
 	resources   = map[string]bool{"capacity": true, "allocatable": true, "overhead": true, "requests": true, "most": true}
-	labelValues = map[string]bool{"value": true, "values": true, "in": true, "notin": true, "gte": true, "lte": true}
+	labelValues = map[string]bool{"value": true, "values": true, "in": true, "notin": true}
 	// words have one of a few values that Kubernetes, a cloud or Tenon defines.
 	words = map[string]bool{
 		"code": true, "effect": true, "operator": true, "protocol": true, "preferences": true, "policy": true, "phase": true, "underway": true,
 		"expanders": true, "instancetype": true, "zone": true, "capacitytype": true,
 	}
 )
+
+// meanings are the values of a field that are no names.
+var meanings = map[string][]string{"ip": {"0.0.0.0", "::"}, "safetoevict": {"true", "false"}}
 
 func (r *redactor) object(field string, part map[string]any) any {
 	out := make(map[string]any, len(part))
@@ -170,15 +191,17 @@ func (r *redactor) object(field string, part map[string]any) any {
 		lower := strings.ToLower(name)
 		switch {
 		case mapsLabels[field]:
-			out[r.label(name)] = r.value(name, value)
+			out[r.key(name)] = r.value(name, value)
 		case resources[field]:
-			out[r.resource(name)] = value
+			out[r.key(name)] = value
 		case hasKey && lower == "key":
-			out[name] = r.label(key)
+			out[name] = r.key(key)
 		case hasKey && labelValues[lower]:
 			out[name] = r.value(key, value)
 		case isAmount && lower == "name":
-			out[name] = r.resource(value.(string))
+			out[name] = r.key(value.(string))
+		case lower == "driver": // has a limit by its name
+			out[name] = r.key(value.(string))
 		case field == "types" && lower == "name": // of a machine
 			out[name] = value
 		default:
@@ -199,7 +222,7 @@ func (r *redactor) findNumeric(key string, part map[string]any) {
 
 // text replaces the texts of a field that is no label. In NAMESPACE/NAME and KIND/NAME each part is replaced.
 func (r *redactor) text(field, text string) string {
-	if words[field] || field == "ip" && (text == "0.0.0.0" || text == "::") || isTime(text) {
+	if words[field] || slices.Contains(meanings[field], text) || isTime(text) {
 		return text
 	}
 	if group, found := snapshot.NodeGroup(text); found {
@@ -223,10 +246,10 @@ func isTime(text string) bool {
 	return err == nil
 }
 
-// name is the new name of a text. Nothing and truth values have no other.
+// name is the new name of a text. The empty one has no other.
 func (r *redactor) name(text string) string {
-	if text == "" || text == "true" || text == "false" {
-		return text
+	if text == "" {
+		return ""
 	}
 	if !r.ready {
 		r.names[text] = ""
@@ -234,63 +257,46 @@ func (r *redactor) name(text string) string {
 	return r.names[text]
 }
 
-// label is the new key of a label, an annotation or a taint. Those of Kubernetes, Karpenter, Tenon and the cloud stay.
-func (r *redactor) label(key string) string {
-	if domain, _, found := strings.Cut(key, "/"); found && domains[domain] {
-		return key
+// key is the new name of a label, an annotation, a taint or a resource.
+func (r *redactor) key(key string) string {
+	if key == "" {
+		return ""
 	}
-	return r.name(key)
+	if !r.ready {
+		r.keys[key] = ""
+	}
+	return r.keys[key]
 }
 
-// value is the new value of a label, or a list of them; bounds are numbers.
+// stays reports whether a name of a label or a resource says nothing of a cluster. Those of Kubernetes, Karpenter, Tenon and the
+// cloud do not, nor do resources of makers of devices.
+func stays(key string) bool {
+	domain, _, found := strings.Cut(key, "/")
+	if found {
+		return domains[domain] || makers[domain]
+	}
+	return strings.HasPrefix(key, "hugepages-") || slices.Contains([]string{"cpu", "memory", "ephemeral-storage", "pods", "nodes"}, key)
+}
+
+// value is the new value of a label, or a list of them. Numbers remain where a rule compares them.
 func (r *redactor) value(key string, value any) any {
 	if r.facts[key] {
 		return value
 	}
 	switch value := value.(type) {
 	case string:
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value && (!r.ready || r.numeric[key]) {
-			if r.ready {
-				return strconv.FormatInt(r.rank(n), 10)
-			}
-			r.rank(n)
+		if _, err := strconv.ParseInt(value, 10, 64); err == nil && r.numeric[key] {
+			return value
 		}
 		return r.text("", value)
-	case json.Number:
-		if n, err := value.Int64(); err == nil {
-			return r.rank(n)
-		}
 	case []any:
 		out := make([]any, len(value))
 		for i := range value {
 			out[i] = r.value(key, value[i])
 		}
-		if r.numeric[key] { // texts keep their order, and numbers are in the order of their texts
-			slices.SortFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		}
 		return out
 	}
 	return r.walk("", value)
-}
-
-// rank is the number that stands for another.
-func (r *redactor) rank(n int64) int64 {
-	if !r.ready {
-		r.numbers[n] = 0
-	}
-	return r.numbers[n]
-}
-
-// resource is the new name of a resource. Those of Kubernetes and of makers of devices stay.
-func (r *redactor) resource(name string) string {
-	domain, _, found := strings.Cut(name, "/")
-	switch {
-	case found && (domains[domain] || makers[domain]):
-	case !found && (strings.HasPrefix(name, "hugepages-") || slices.Contains([]string{"cpu", "memory", "ephemeral-storage", "pods", "nodes"}, name)):
-	default:
-		return r.name(name)
-	}
-	return name
 }
 
 // domains have labels whose keys say nothing of a cluster. A role of nodes can be named for anything, so its domain is not
