@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -18,7 +20,7 @@ import (
 // dashboardFlags are what the command line of `tenon dashboard` says.
 type dashboardFlags struct {
 	kubeconfig, context, listen, tokenFile, journal, prometheus string
-	links                                                       []string
+	links, beside                                               []string
 	paid                                                        termFlags
 }
 
@@ -40,6 +42,7 @@ It works on every cluster that the kubeconfig reaches, with Tenon or without. It
 browser asks for the token, and programs send it as "Authorization: Bearer TOKEN".`,
 		Example: `  tenon dashboard
   tenon dashboard --context staging --listen 127.0.0.1:0
+  tenon dashboard --context production --beside staging,test
   tenon dashboard --journal http://127.0.0.1:8080
   tenon dashboard --link 'Grafana=https://grafana.example/d/node?var-node={node}' --prometheus http://127.0.0.1:9090
   tenon dashboard --listen 0.0.0.0:8082 --token-file token`,
@@ -49,6 +52,7 @@ browser asks for the token, and programs send it as "Authorization: Bearer TOKEN
 	flags.SortFlags = false
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
+	flags.StringSliceVar(&f.beside, "beside", nil, "contexts of other clusters to show as well, comma separated; their pages have no decisions")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8082", "address and port to serve on; port 0: any that is free")
 	flags.StringVar(&f.journal, "journal", "", journalUsage+"; empty: no decisions are shown")
 	flags.StringVar(&f.prometheus, "prometheus", "", "address of a Prometheus server that has the controller's metrics, for the price over a day, a week and a month")
@@ -78,40 +82,55 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 			return fmt.Errorf("--prometheus: %w", err)
 		}
 	}
-	config, title, err := cluster(f.kubeconfig, f.context, w)
-	if err != nil {
-		return err
-	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	if err != nil {
 		return fmt.Errorf("serve the dashboard: %w; choose another address with --listen", err)
 	}
 	defer listener.Close()
 	klog.SetLogger(logr.Discard()) // the pages show what cannot be read
-	following, err := followMeasured(ctx, config, w)
-	if err != nil {
-		return err
+	var all []*dashboard.Dashboard
+	var titles []string
+	for i, name := range append([]string{f.context}, f.beside...) {
+		config, title, err := cluster(f.kubeconfig, name, w)
+		if err == nil && slices.Contains(titles, title) {
+			err = errors.New("this cluster is shown already")
+		}
+		var followed following
+		if err == nil {
+			followed, err = followMeasured(ctx, config, w)
+		}
+		switch {
+		case err != nil && i > 0:
+			return fmt.Errorf("--beside %s: %w", name, err)
+		case err != nil:
+			return err
+		}
+		defer followed.stop()
+		followed.State.SetTerms(terms)
+		options := dashboard.Options{Title: title, Fleet: followed.State.Fleet, Problems: followed.Problems, Details: followed.State.Details, Market: followed.State.Market, Console: w.Cloud.Builtin.Console, Token: token, Try: Try(w), Clock: time.Now,
+			Links: links}
+		if i == 0 {
+			options.Prometheus = prometheus
+			if f.journal != "" {
+				options.Journal = journalSource(f.journal)
+			}
+		}
+		all, titles = append(all, dashboard.New(options)), append(titles, title)
 	}
-	defer following.stop()
-	following.State.SetTerms(terms)
-	options := dashboard.Options{Title: title, Fleet: following.State.Fleet, Problems: following.Problems, Details: following.State.Details, Market: following.State.Market, Console: w.Cloud.Builtin.Console, Token: token, Try: Try(w), Clock: time.Now,
-		Prometheus: prometheus, Links: links}
-	if f.journal != "" {
-		options.Journal = journalSource(f.journal)
-	}
-	d := dashboard.New(options)
-	fmt.Fprintf(w.Out, "the dashboard of %s is at http://%s; Ctrl-C ends it\n", title, listener.Addr())
-	return serve(ctx, listener, d)
+	fmt.Fprintf(w.Out, "the dashboard of %s is at http://%s; Ctrl-C ends it\n", strings.Join(titles, ", "), listener.Addr())
+	return serve(ctx, listener, all)
 }
 
 // headerTimeout keeps slow clients from holding connections open.
 const headerTimeout = 10 * time.Second
 
-func serve(ctx context.Context, listener net.Listener, d *dashboard.Dashboard) error {
+func serve(ctx context.Context, listener net.Listener, all []*dashboard.Dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	server := &http.Server{Handler: d.Handler(), ReadHeaderTimeout: headerTimeout, BaseContext: func(net.Listener) context.Context { return ctx }}
-	go d.Remember(ctx)
+	server := &http.Server{Handler: dashboard.Several(all), ReadHeaderTimeout: headerTimeout, BaseContext: func(net.Listener) context.Context { return ctx }}
+	for _, d := range all {
+		go d.Remember(ctx)
+	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // streams never end by themselves
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -51,6 +51,7 @@ type Options struct {
 // Dashboard answers the browser.
 type Dashboard struct {
 	options   Options
+	clusters  []cluster // that the server shows; none if it is only this one
 	history   history
 	decisions decisions
 	tries     tries

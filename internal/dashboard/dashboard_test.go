@@ -225,3 +225,37 @@ func TestUseIsServed(t *testing.T) {
 		t.Errorf("used: of all %v, of the nodes %v and %v", out.Total.Used, out.Nodes[0].Used, out.Nodes[1].Used)
 	}
 }
+
+// One server shows several clusters: each has its own data, guard and address, and leads to the others.
+func TestSeveralClusters(t *testing.T) {
+	t.Parallel()
+	make := func(title, node string) *Dashboard {
+		state := view.NewState(nil)
+		state.Put(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}})
+		return New(Options{Title: title, Fleet: state.Fleet, Problems: func() []string { return nil }, Token: "secret", Clock: noon})
+	}
+	handler := Several([]*Dashboard{make("arn:aws:eks:eu:1:cluster/live", "a"), make("arn:aws:eks:eu:1:cluster/test", "b"), make("arn:aws:eks:eu:1:cluster-test", "c")})
+	get := func(path, token string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	const test, same = "/cluster/arn-aws-eks-eu-1-cluster-test/", "/cluster/arn-aws-eks-eu-1-cluster-test-/"
+	for path, want := range map[string]string{"/": "a", test: "b", same: "c"} {
+		var got update
+		if err := json.Unmarshal(get(path+"api/fleet", "secret").Body.Bytes(), &got); err != nil || len(got.Nodes) != 1 || got.Nodes[0].Name != want {
+			t.Errorf("%s has the nodes %v, %v", path, got.Nodes, err)
+		}
+		if len(got.Clusters) != 3 || got.Clusters[0].Path != "/" || got.Clusters[1].Path != test {
+			t.Errorf("%s leads to %v", path, got.Clusters)
+		}
+		if page := get(path, "secret"); page.Code != http.StatusOK || !strings.Contains(page.Body.String(), "app.js") {
+			t.Errorf("%s: status %d", path, page.Code)
+		}
+		if refused := get(path+"api/fleet", "guess"); refused.Code != http.StatusUnauthorized {
+			t.Errorf("%s with a wrong token: status %d", path, refused.Code)
+		}
+	}
+}

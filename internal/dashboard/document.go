@@ -11,8 +11,9 @@ import (
 
 // update is what a browser is sent: all small parts, and the nodes that have changed.
 type update struct {
-	Title    string `json:"title"`
-	Currency string `json:"currency"` // of all prices; empty if it is not known
+	Title    string    `json:"title"`
+	Clusters []cluster `json:"clusters"` // that the server shows; none if it is only this one
+	Currency string    `json:"currency"` // of all prices; empty if it is not known
 	// Discounts names what is paid less than known prices.
 	Discounts string                     `json:"discounts"`
 	At        int64                      `json:"at"`
@@ -144,7 +145,7 @@ const (
 // picture.
 func (d *Dashboard) update(last, now *view.Fleet) update {
 	out := update{
-		Title: d.options.Title, Currency: now.Currency, Discounts: now.Discounts, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
+		Title: d.options.Title, Clusters: append([]cluster{}, d.clusters...), Currency: now.Currency, Discounts: now.Discounts, At: d.options.Clock().Unix(), Whole: last == nil, Managed: now.Managed, Market: seconds(now.Published), Problems: append([]string{}, d.options.Problems()...),
 		Total: totalOf(&now.Total), Pools: []pool{}, Nodes: []node{}, Gone: []string{}, Pending: []pod{}, Costs: map[cost.Dimension][]money{}, Notices: []noticeLine{}, History: d.history.all(),
 		Spans: d.options.Prometheus != nil, Links: append([]Link{}, d.options.Links...),
 	}

@@ -71,15 +71,23 @@ function receive(update) {
   for (const n of update.nodes) state.nodes.set(n.name, n);
   for (const name of update.gone) state.nodes.delete(name);
   Object.assign(state, update, { nodes: state.nodes });
-  document.getElementById("title").textContent = update.title;
+  title(update);
   document.title = "Tenon " + update.title;
   const waiting = document.getElementById("waiting");
   waiting.hidden = !update.pending.length; waiting.textContent = update.pending.length;
   draw();
   if (first) readAll();
 }
+// The name of the cluster; where the server shows several, a choice of them.
+function title(update) {
+  const names = JSON.stringify(update.clusters);
+  if (title.shown === names) return;
+  title.shown = names;
+  document.getElementById("title").replaceChildren(update.clusters.length < 2 ? update.title : el("select", { "aria-label": "Cluster", onchange: e => { location.href = e.target.value + location.hash; } },
+    ...update.clusters.map(c => el("option", { value: c.path, selected: c.title === update.title || null }, c.title))));
+}
 function connect() {
-  const source = new EventSource("/api/stream");
+  const source = new EventSource("api/stream");
   source.onopen = () => { live.textContent = "live"; live.className = "on"; };
   source.onerror = () => { live.textContent = "reconnecting"; live.className = ""; };
   source.onmessage = message => receive(JSON.parse(message.data));
@@ -380,7 +388,7 @@ function nodesPage() {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = sorted([...state.nodes.values()].filter(n => words.every(w => textsOf(n).found.includes(w))));
   const input = el("input", { id: "filter", type: "search", value: filter, placeholder: "name, pool, type, zone, state", oninput: e => { filter = e.target.value; history.replaceState(null, "", filter ? "#/nodes/" + encodeURIComponent(filter) : "#/nodes"); draw(); } });
-  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), el("span", null, "All nodes as ", fileLink("/api/nodes.csv", "CSV"), ", ", fileLink("/api/fleet", "JSON", "fleet.json")), state.total.used ? el("span", null, "The mark in a bar is what is really used.") : null),
+  return [el("h1", null, plural(rows.length, "node")), el("div.row", null, el("label", { for: "filter" }, "Filter", input), el("span", null, "All nodes as ", fileLink("api/nodes.csv", "CSV"), ", ", fileLink("api/fleet", "JSON", "fleet.json")), state.total.used ? el("span", null, "The mark in a bar is what is really used.") : null),
     nodesTable(rows, filter ? "No node matches the filter." : "There are no nodes.")];
 }
 const fileLink = (href, text, name) => el("a.file", { href, download: name || true }, text);
@@ -445,7 +453,7 @@ async function readDetails() {
   if (!asked) return;
   const key = asked.join("/");
   let value = null;
-  try { value = await ask("/api/details/" + asked.map(encodeURIComponent).join("/")); } catch { /* there is no such object, or the server is gone; the page says what it has */ }
+  try { value = await ask("api/details/" + asked.map(encodeURIComponent).join("/")); } catch { /* there is no such object, or the server is gone; the page says what it has */ }
   if (key !== (detailsKey() || []).join("/")) return;
   Object.assign(detailed, { key, value });
   draw();
@@ -537,14 +545,14 @@ const sold = { value: null, asked: 0, filter: "", pool: "", fit: null };
 async function readFit() {
   const pool = sold.pool;
   sold.fit = null;
-  if (pool) { let fit; try { fit = await ask("/api/pools/" + encodeURIComponent(pool) + "/fit"); } catch (e) { fit = { types: {}, problem: e.message }; } if (pool === sold.pool) sold.fit = fit; }
+  if (pool) { let fit; try { fit = await ask("api/pools/" + encodeURIComponent(pool) + "/fit"); } catch (e) { fit = { types: {}, problem: e.message }; } if (pool === sold.pool) sold.fit = fit; }
   draw();
 }
 async function readMarket() {
   if (shows() !== "market" || Date.now() - sold.asked < 60000) return;
   sold.asked = Date.now();
   if (sold.pool) readFit();
-  try { sold.value = await ask("/api/market"); } catch { sold.value = { at: 0, types: [] }; }
+  try { sold.value = await ask("api/market"); } catch { sold.value = { at: 0, types: [] }; }
   draw();
 }
 // What the dashboard has seen of spot since it began to look.
@@ -599,7 +607,7 @@ async function readLonger() {
   if (shows() !== "cost" || !span || Date.now() - longer.asked < 60000) return;
   longer.asked = Date.now();
   let value;
-  try { value = await ask("/api/cost/" + span); } catch (e) { value = { samples: [], problem: e.message }; }
+  try { value = await ask("api/cost/" + span); } catch (e) { value = { samples: [], problem: e.message }; }
   if (span === longer.span) { longer.value = value; draw(); }
 }
 function chartCard() {
@@ -619,7 +627,7 @@ function costPage() {
   return [el("h1", null, "Cost"), figures([[hourly(t.price), "Price now", month(t.price)], boundFigure(), [hourly(t.idle), "Idle", "what no pod requests"], [hourly(t.overhead), "Daemons", "pods of every node"], t.unpriced ? [t.unpriced, "Unpriced nodes", "not in the sums", "warn"] : null]),
     chartCard(), ...stepsTable(), el("h2", null, unit() === "price" ? "Price an hour, divided" : "Price an hour, divided, in " + unit()),
     el("div.two", null, ["pool", "namespace", "owner", "capacity type", "type", "zone"].map(by => el("section.card", null, el("h2", null, "By " + by), parts(state.costs[by]))), rulesCard(), movesCard()),
-    el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + (state.discounts ? " What is paid is less: " + state.discounts + "." : "") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours. All of it as ", fileLink("/api/costs.csv", "CSV"), ".")];
+    el("p.soft", null, (state.market ? "Spot prices are those that the controller published " + age(state.market) + " ago; other nodes cost what they were bought for." : "Prices are estimates by list prices: no controller publishes its market here, or it may not be read.") + (state.discounts ? " What is paid is less: " + state.discounts + "." : "") + " A pod's part is the larger of its parts of CPU and memory; a month has 730 hours. All of it as ", fileLink("api/costs.csv", "CSV"), ".")];
 }
 
 // Decisions are asked for while their page is open.
@@ -630,9 +638,9 @@ async function readDecisions() {
   if (!["decisions", "cost"].includes(shows())) return;
   const id = shows() === "decisions" && location.hash.split("/")[2];
   try {
-    const list = await ask("/api/decisions");
+    const list = await ask("api/decisions");
     let open = null;
-    if (id) open = await ask("/api/decisions/" + encodeURIComponent(id)).catch(e => ({ id: +id, missing: e.message }));
+    if (id) open = await ask("api/decisions/" + encodeURIComponent(id)).catch(e => ({ id: +id, missing: e.message }));
     if (shows() === "decisions" && location.hash.split("/")[2] !== (id || undefined)) return;
     Object.assign(decided, { problem: "", warning: "", open }, list);
   } catch (e) { decided.problem = e.message; }
@@ -643,7 +651,7 @@ const assessed = { value: null, asked: 0 };
 async function readAssessment() {
   if (!["fleet", "cost", "pool"].includes(shows()) || Date.now() - assessed.asked < 60000) return;
   assessed.asked = Date.now();
-  try { assessed.value = await ask("/api/assessment"); } catch (e) { assessed.value = { problem: e.message, rules: [] }; }
+  try { assessed.value = await ask("api/assessment"); } catch (e) { assessed.value = { problem: e.message, rules: [] }; }
   draw();
 }
 const assessedAgo = () => age(Date.parse(assessed.value.at) / 1000) + " ago";
@@ -677,7 +685,7 @@ async function readPast() {
   if (!["node", "pool", "group"].includes(page) || !name) return;
   const n = page === "node" && state.nodes.get(decodeURIComponent(name)), about = [decodeURIComponent(name), n && n.claim].filter(Boolean);
   try {
-    const found = await ask("/api/decisions?" + about.map(x => "about=" + encodeURIComponent(x)).join("&"));
+    const found = await ask("api/decisions?" + about.map(x => "about=" + encodeURIComponent(x)).join("&"));
     Object.assign(past, { name: decodeURIComponent(name), list: found.decisions });
   } catch { past.list = []; }
   draw();
@@ -692,7 +700,7 @@ const replays = new Map();
 async function decideAgain(id) {
   replays.set(id, "Deciding …"); draw();
   try {
-    const answer = await fetch("/api/decisions/" + id + "/replay", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+    const answer = await fetch("api/decisions/" + id + "/replay", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
     if (!answer.ok) throw new Error(await answer.text());
     const r = await answer.json(), what = plural(r.nodes, "new node") + ", " + plural(r.disruptions, "disruption") + ", " + plural(r.unplaced, "pod") + " without a place";
     replays.set(id, (r.same ? "The same plan, byte for byte: " : "Another plan: this version decides otherwise than the one that recorded it: ") + what + ".");
@@ -704,7 +712,7 @@ function decisionCard(d) {
   if (d.missing) return el("div.card", null, d.missing);
   const part = (title, rows) => rows && rows.length ? [el("h2", null, title), el("ul", null, rows.map(r => el("li", null, r)))] : [];
   const cost = d.cost ? [["Fleet", perHour(d.cost.fleetPerHourBefore) + " → " + perHour(d.cost.fleetPerHourAfter)]].concat(d.cost.newPerHour ? [["New nodes", perHour(d.cost.newPerHour)], ["Proven bound", d.cost.lowerBoundPerHour ? perHour(d.cost.lowerBoundPerHour) + ": no plan costs less" : "none was proven"]] : []) : [];
-  const facts = [["By", d.by], ["Woken by", d.woke || "–"], ...cost, ["Took", (d.tookMicros / 1000).toFixed(1) + " ms"], ["Said again", d.again ? d.again + " times" : "no"], ["Snapshot", d.snapshot ? el("a", { href: "/api/decisions/" + d.id + "/snapshot", download: "decision-" + d.id + ".json" }, "decision-" + d.id + ".json") : "was not kept"]];
+  const facts = [["By", d.by], ["Woken by", d.woke || "–"], ...cost, ["Took", (d.tookMicros / 1000).toFixed(1) + " ms"], ["Said again", d.again ? d.again + " times" : "no"], ["Snapshot", d.snapshot ? el("a", { href: "api/decisions/" + d.id + "/snapshot", download: "decision-" + d.id + ".json" }, "decision-" + d.id + ".json") : "was not kept"]];
   return el("div.card.decision", null, el("dl", null, facts.flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])), d.snapshot ? el("div.row.again", null, el("button", { id: "again", type: "button", onclick: () => decideAgain(d.id) }, "Decide again"), el("span", { role: "status" }, replays.get(d.id) || "from its snapshot, with the same effort")) : null,
     part("Buys", (d.launches || []).map(l => [el("b", null, l.nodes + " × " + l.instanceType), " " + l.capacityType + " in " + l.zone + ", pool " + l.nodePool + ", for " + plural(l.pods, "pod") + ", " + perHour(l.pricePerHour) + " each", later(l.waitsFor)])),
     part("Gives up", (d.disruptions || []).map(x => [el("b", null, x.nodes.join(", ")), " (" + x.decision + ", " + x.reason + "): " + plural(x.evictions || 0, "eviction") + ", " + plural(x.replacements || 0, "replacement") + ", saves " + perHour(x.savingsPerHour), later(x.waitsFor)])),
@@ -749,7 +757,7 @@ function whatIfPage() {
     go.disabled = true;
     result.replaceChildren(el("div.card.empty", null, "Planning …"));
     try {
-      const answer = await fetch("/api/whatif", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ manifests: manifests.value, scale: words("scale"), without: words("without"), spotInterrupted: words("zones") }) });
+      const answer = await fetch("api/whatif", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ manifests: manifests.value, scale: words("scale"), without: words("without"), spotInterrupted: words("zones") }) });
       if (!answer.ok) throw new Error(await answer.text());
       result.replaceChildren(...whatIfResult(await answer.json()));
     } catch (error) { result.replaceChildren(el("p.notice", null, error.message)); }
