@@ -92,7 +92,7 @@ func Rights(s settings.Settings, namespace string) []Right {
 			grant{resources: "configmaps", verbs: "create", namespace: "kube-system"})
 	}
 	if s.DashboardListen != "" {
-		rules = append(rules, grant{resources: "events", verbs: "list watch"})
+		rules = append(rules, grant{resources: "events", verbs: "list watch"}, grant{group: "metrics.k8s.io", resources: "nodes", verbs: "list"})
 		if !s.FeatureGates.NodeGroups { // objects may be left from before
 			rules = append(rules, grant{group: "tenon.sh", resources: "nodegroups", verbs: "list watch"})
 		}
