@@ -113,10 +113,11 @@ var looks = map[string][]Want{
 		{Command: "bin/tenon plan -f examples/basic.yaml -f examples/spot", Prints: "Pods without a place", Status: 2},
 		{Command: "bin/tenon plan -f examples/basic.yaml -f examples/inflate.yaml --scale", Prints: "New nodes", Status: 2},
 	},
-	"docs/aws.md":                nil,
-	"docs/reference/buffers.md":  nil,
-	"docs/reference/rollouts.md": nil,
-	"docs/reference/staying.md":  nil,
+	"docs/aws.md":                             nil,
+	"docs/reference/buffers.md":               nil,
+	"docs/reference/provisioning-requests.md": nil,
+	"docs/reference/rollouts.md":              nil,
+	"docs/reference/staying.md":               nil,
 }
 
 // The commands of these pages do what they say in a cluster that has the basic example.
