@@ -3,6 +3,7 @@ package dashboard
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,16 +19,17 @@ var strange = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 // Several serves the dashboards of several clusters: the first one at /, the others at /cluster/ and their titles. The pages of
 // each lead to the others.
 func Several(all []*Dashboard) http.Handler {
-	handlers, clusters := map[string]http.Handler{}, make([]cluster, 0, len(all))
+	mux := http.NewServeMux()
+	var clusters []cluster
 	for i, d := range all {
 		path := "/"
 		if i > 0 {
 			path = "/cluster/" + strange.ReplaceAllString(d.options.Title, "-") + "/"
 		}
-		for handlers[path] != nil {
+		for slices.ContainsFunc(clusters, func(c cluster) bool { return c.Path == path }) {
 			path = strings.TrimSuffix(path, "/") + "-/"
 		}
-		handlers[path] = http.StripPrefix(strings.TrimSuffix(path, "/"), d.Handler())
+		mux.Handle(path, http.StripPrefix(strings.TrimSuffix(path, "/"), d.Handler()))
 		clusters = append(clusters, cluster{d.options.Title, path})
 	}
 	if len(all) > 1 {
@@ -35,13 +37,5 @@ func Several(all []*Dashboard) http.Handler {
 			d.clusters = clusters
 		}
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for path, handler := range handlers {
-			if path != "/" && strings.HasPrefix(r.URL.Path, path) {
-				handler.ServeHTTP(w, r)
-				return
-			}
-		}
-		handlers["/"].ServeHTTP(w, r)
-	})
+	return mux
 }

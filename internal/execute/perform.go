@@ -2,7 +2,6 @@ package execute
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,9 +22,7 @@ const mostAtOnce = 20
 
 // SideBySide does a piece of work on every index from 0 to n, several at the same time, also after failures.
 func (e *Executor) SideBySide(n int, work func(i int) error) error {
-	wrong := make([]error, n)
-	parallel.Run(min(e.parallel, mostAtOnce), n, func(i int) { wrong[i] = work(i) })
-	return errors.Join(wrong...)
+	return parallel.TryEach(min(e.parallel, mostAtOnce), n, work)
 }
 
 // Perform performs the effects of a step of a command, group by group. If an effect fails, the others of

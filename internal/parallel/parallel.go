@@ -33,7 +33,12 @@ func Run(atOnce, n int, work func(i int)) {
 // Try does the work on everything in the list, also after failures, and joins the
 // errors in the list's order.
 func Try[T any](atOnce int, list []T, work func(T) error) error {
-	trouble := make([]error, len(list))
-	Run(atOnce, len(list), func(i int) { trouble[i] = work(list[i]) })
+	return TryEach(atOnce, len(list), func(i int) error { return work(list[i]) })
+}
+
+// TryEach does the work on every index from 0 to n, also after failures, and joins the errors in that order.
+func TryEach(atOnce, n int, work func(i int) error) error {
+	trouble := make([]error, n)
+	Run(atOnce, n, func(i int) { trouble[i] = work(i) })
 	return errors.Join(trouble...)
 }
