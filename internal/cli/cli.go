@@ -11,7 +11,9 @@ import (
 	"io"
 	"os"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"tenon/internal/provider"
 	"tenon/internal/version"
@@ -26,6 +28,8 @@ type Env struct {
 	// the speed of the machine.
 	Progress  io.Writer
 	LookupEnv func(name string) (string, bool)
+	// SilenceLogs ends what client-go writes to the process's log; nil leaves it as it is.
+	SilenceLogs func()
 	// Plugin says that kubectl started the program as its plug-in.
 	Plugin bool
 	// Cloud is where the controller buys machines; plans use its prices.
@@ -34,7 +38,18 @@ type Env struct {
 
 // Process is the world of the running process.
 func Process() Env {
-	return Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Plugin: len(os.Args) > 0 && isPlugin(os.Args[0])}
+	return Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, SilenceLogs: silenceLogs, Plugin: len(os.Args) > 0 && isPlugin(os.Args[0])}
+}
+
+// silenceLogs changes the whole process: klog has one logger.
+func silenceLogs() { klog.SetLogger(logr.Discard()) }
+
+// silence is for commands that follow a cluster and show by themselves what cannot be read; messages of
+// client-go would spoil the picture.
+func (w Env) silence() {
+	if w.SilenceLogs != nil {
+		w.SilenceLogs()
+	}
 }
 
 // The exit statuses of every command. Scripts depend on them.

@@ -12,9 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 
 	"tenon/core/model"
@@ -132,7 +130,6 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 	if err != nil {
 		return err
 	}
-	klog.SetLogger(logr.Discard()) // what cannot be read is told below
 	following, err := follow(ctx, config, w)
 	if err != nil {
 		return err

@@ -10,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
 
 	"tenon/internal/dashboard"
 )
@@ -87,7 +85,7 @@ func runDashboard(ctx context.Context, f dashboardFlags, w Env) error {
 		return fmt.Errorf("serve the dashboard: %w; choose another address with --listen", err)
 	}
 	defer listener.Close()
-	klog.SetLogger(logr.Discard()) // the pages show what cannot be read
+	w.silence()
 	var all []*dashboard.Dashboard
 	var titles []string
 	for i, name := range append([]string{f.context}, f.beside...) {

@@ -13,9 +13,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
 
 	"tenon/core/model"
 	"tenon/core/reason"
@@ -90,7 +88,6 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	if err != nil {
 		return err
 	}
-	klog.SetLogger(logr.Discard()) // what cannot be read is told below
 	following, err := follow(ctx, config, w)
 	if err != nil {
 		return err

@@ -14,12 +14,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/klog/v2"
 
 	"tenon/internal/cli/screen"
 	"tenon/internal/intervention"
@@ -176,8 +174,6 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 		return err
 	}
 	options.Title = title
-	// Messages of client-go would spoil the picture. The last line shows what cannot be read.
-	klog.SetLogger(logr.Discard())
 	following, err := followMeasured(ctx, config, w)
 	if err != nil {
 		return err
@@ -272,6 +268,7 @@ func follow(ctx context.Context, config *rest.Config, w Env) (following, error) 
 }
 
 func followWith(ctx context.Context, config *rest.Config, w Env, prepared func(*watch.Watch) *watch.Watch) (following, error) {
+	w.silence()
 	state := view.NewState(w.Cloud.Builtin.Offers)
 	state.PricedIn(w.Cloud.Builtin.Currency)
 	watched, err := watch.New(config, state, publication.Namespaces(w.LookupEnv)...)
