@@ -30,6 +30,8 @@ type member struct {
 	taint    string
 }
 
+func tainted(m member, key string) member { m.taint = key; return m }
+
 // among is a cluster with several groups of no node, and pods of which each asks for so many cores and a GiB.
 func among(chain string, groups []member, cores ...int64) *snapshot.Snapshot {
 	s := groupCluster(0, 0, nil)
@@ -76,7 +78,6 @@ func TestExpandersChooseGroups(t *testing.T) {
 	small, large, dear := member{name: "small", cpu: 2, price: 10, ceiling: 9}, member{name: "large", cpu: 8, price: 90, ceiling: 9}, member{name: "dear", cpu: 3, price: 200, ceiling: 9}
 	limited := func(m member, ceiling int64) member { m.ceiling = ceiling; return m }
 	prior := func(m member, priority int64) member { m.priority = priority; return m }
-	tainted := func(m member, key string) member { m.taint = key; return m }
 	three := []int64{1, 1, 1}
 	cases := map[string]struct {
 		chain  string
