@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -83,21 +84,30 @@ Exit status: 0, or 1 when there is no such object or the input was wrong.`,
 
 // recorded is a decision of a journal, made again.
 func recorded(ctx context.Context, source journal.Source, number int64) (document.Planned, error) {
-	entries, err := journal.Entries(ctx, source)
-	if err != nil {
+	tail := journal.NewTail(source, 0)
+	if err := tail.Read(ctx); err != nil {
 		return document.Planned{}, err
 	}
-	at := slices.IndexFunc(entries, func(e journal.Entry) bool { return e.ID == number })
+	at := slices.IndexFunc(tail.Entries, func(e *journal.Entry) bool { return e.ID == number })
 	if at < 0 {
 		return document.Planned{}, fmt.Errorf("there is no decision %d in the journal; tenon journal lists them", number)
 	}
-	s, err := journal.Snapshot(ctx, source, &entries[at])
+	entry, interventions := tail.Entries[at], map[string]string{}
+	if entry.Intervention != nil {
+		return document.Planned{}, fmt.Errorf("%d in the journal is no decision: %s", number, entry.Head())
+	}
+	for _, e := range tail.Entries[:at] {
+		if i := e.Intervention; i != nil {
+			interventions[i.Kind+"/"+i.Name] = fmt.Sprintf("%s, by %s at %s", i.Verb, i.By, i.At.Format(time.RFC3339))
+		}
+	}
+	s, err := journal.Snapshot(ctx, source, entry)
 	if err != nil {
 		return document.Planned{}, err
 	}
-	d, _ := journal.Replay(&entries[at], s)
-	p := document.Planned{Snapshot: s, Plan: d.Plan.Whole(d.Bound)}
-	if cost := entries[at].Cost; cost != nil {
+	d, _ := journal.Replay(entry, s)
+	p := document.Planned{Snapshot: s, Plan: d.Plan.Whole(d.Bound), Interventions: interventions}
+	if cost := entry.Cost; cost != nil {
 		p.Prices.Currency = cost.Currency
 	}
 	return p, nil

@@ -51,7 +51,8 @@ func journalCommand(w Env) *cobra.Command {
 		Short: "List what the controller decided, and what came of it",
 		Long: `List what the controller decided, and what came of it: when, what woke it, what it bought and gave
 up, which pods found no place and why, the price before and after, and of each action whether it was
-carried out. Decisions that say the same as the one before are counted, not listed.
+carried out. Decisions that say the same as the one before are counted, not listed. Between them stands
+what users changed by hand with tenon view --allow-changes.
 
 The journal is read from the controller on this machine, from another address, from a folder
 (the controller's --journal-folder), or from a file that -o json wrote. The controller serves it to its
@@ -76,7 +77,7 @@ Exit status: 0, or 1 when the journal could not be read.`,
 	flags.StringVarP(&o.output, "output", "o", "text", "format: text, wide (all names and reasons), json (lines) or otlp (lines of OpenTelemetry logs)")
 	flags.StringVar(&o.since, "since", "", "only decisions after a time, as RFC 3339 or as a duration before now, such as 2h")
 	flags.StringVar(&o.until, "until", "", "only decisions before a time, as for --since")
-	flags.StringVar(&o.by, "by", "", "only decisions of a controller: provisioner, disruption or comparison (shadow mode)")
+	flags.StringVar(&o.by, "by", "", "only decisions of a controller: provisioner, disruption or comparison (shadow mode); or hand, for changes that users made")
 	flags.StringVar(&o.about, "about", "", "only decisions about an object: name of a pool, claim, node or instance type, or NAMESPACE/NAME of a pod")
 	flags.BoolVar(&o.follow, "follow", false, "go on with new decisions until it is stopped")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runJournal(cmd.Context(), w, o) }

@@ -58,6 +58,7 @@ func TestJournalAndReplay(t *testing.T) {
 		d := decide.Decide(s, decide.Budget{})
 		j.Decided(journal.Record{By: "provisioner", Woke: "a test", Snapshot: s, Decision: &d})
 	}
+	j.Intervened(journal.Intervention{At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), By: "alice", Verb: "pin", Kind: "node", Name: "n-1"})
 	file := filepath.Join(t.TempDir(), "export.jsonl")
 	run := func(args ...string) (int, string, string) {
 		var out, errs bytes.Buffer
@@ -65,7 +66,7 @@ func TestJournalAndReplay(t *testing.T) {
 		return status, out.String(), errs.String()
 	}
 	status, text, problem := run("journal", "--from", folder, "-o", "wide")
-	if status != 0 || strings.Count(text, "(a test)") != 4 {
+	if status != 0 || strings.Count(text, "(a test)") != 4 || strings.Count(text, "(tenon view)") != 1 {
 		t.Fatalf("status %d: %s%s", status, text, problem)
 	}
 	status, lines, problem := run("journal", "--from", folder, "-o", "json")
@@ -83,6 +84,8 @@ func TestJournalAndReplay(t *testing.T) {
 		want   string
 	}{
 		"OpenTelemetry logs":            {[]string{"journal", "--from", folder, "-o", "otlp"}, 0, `"eventName":"tenon.decision"`},
+		"what users changed":            {[]string{"journal", "--from", folder, "--by", "hand"}, 0, "hand: pin node/n-1, by alice  (tenon view)"},
+		"a change is no decision":       {[]string{"explain", "node", "n-1", "--decision", "6", "--from", folder}, 1, "6 in the journal is no decision: hand: pin node/n-1, by alice"},
 		"another controller":            {[]string{"journal", "--from", folder, "--by", "disruption"}, 0, ""},
 		"another object":                {[]string{"journal", "--from", folder, "--about", "no/such"}, 0, ""},
 		"a time to come":                {[]string{"journal", "--from", folder, "--since", "2199-01-01T00:00:00Z"}, 0, ""},

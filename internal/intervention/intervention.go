@@ -1,6 +1,6 @@
 // Package intervention makes the changes to nodes, claims and pools that a user of the viewer may make by hand. It acts with
-// the rights of the user's kubeconfig, and records every change as an event before it is made. It must not be used by
-// controllers: what they change follows from a decision.
+// the rights of the user's kubeconfig, and records every change as an event before it is made. Controllers must only read
+// these records: what they change themselves follows from a decision.
 package intervention
 
 import (
@@ -112,7 +112,7 @@ func (a Actor) Do(ctx context.Context, c Change) (string, error) {
 		return "", fmt.Errorf("%s: %w", c, err)
 	}
 	who, now := a.user(ctx), a.Now()
-	annotate(object, karpenterv1.AnnotationChangedByHand, fmt.Sprintf("%s %s: %s", now.UTC().Format(time.RFC3339), who, c.Verb))
+	annotate(object, karpenterv1.AnnotationChangedByHand, Record{At: now, By: who, Verb: c.Verb}.annotation())
 	if err := a.Client.Create(ctx, eventOf(c, object, who, now)); err != nil {
 		return "", fmt.Errorf("%s: nothing was changed, because the event about it cannot be written: %w", c, err)
 	}

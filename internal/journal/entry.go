@@ -14,10 +14,12 @@ import (
 	"tenon/core/snapshot"
 )
 
-// Entry is a decision with its outcomes so far.
+// Entry is a decision with its outcomes so far, or a change that a user made.
 type Entry struct {
 	ID       int64 `json:"id"`
 	Decision `json:",inline"`
+	// Intervention is the change of a user. Then the decision has only a time and By, which is ByHand.
+	Intervention *Intervention `json:"intervention,omitempty"`
 	// Again counts the later decisions that were the same.
 	Again    int       `json:"again,omitempty"`
 	Outcomes []Outcome `json:"outcomes,omitempty"`
@@ -39,7 +41,9 @@ func Entries(ctx context.Context, from Source) ([]Entry, error) {
 	err := t.Read(ctx)
 	out := make([]Entry, 0, len(t.Entries))
 	for _, e := range t.Entries {
-		out = append(out, *e)
+		if e.Intervention == nil {
+			out = append(out, *e)
+		}
 	}
 	return out, err
 }
@@ -48,6 +52,9 @@ func Entries(ctx context.Context, from Source) ([]Entry, error) {
 // instance type, or a pod as NAMESPACE/NAME, as far as the line names it.
 func (e *Entry) Concerns(object string) bool {
 	is := func(names ...string) bool { return slices.Contains(names, object) }
+	if e.Intervention != nil {
+		return is(e.Intervention.Name)
+	}
 	return slices.ContainsFunc(e.Launches, func(l Launch) bool { return is(l.Pool, l.InstanceType) }) ||
 		slices.ContainsFunc(e.Unplaced, func(u Unplaced) bool { return is(u.Names...) || strings.Contains(u.Why, "pool "+object+":") }) ||
 		slices.ContainsFunc(e.Disruptions, func(d Disruption) bool { return is(d.Nodes...) }) ||

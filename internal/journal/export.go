@@ -16,6 +16,12 @@ func Export(ctx context.Context, w io.Writer, from Source, entries, later []Entr
 	written := map[string]bool{} // parts
 	for i := range entries {
 		e := &entries[i]
+		if e.Intervention != nil {
+			if err := encoder.Encode(Line{Seq: e.ID, Intervention: e.Intervention}); err != nil {
+				return fmt.Errorf("write journal: %w", err)
+			}
+			continue
+		}
 		if err := exportSnapshot(ctx, encoder, from, e.Decision.Snapshot, written); err != nil {
 			return err
 		}

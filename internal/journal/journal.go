@@ -64,6 +64,8 @@ type Journal struct {
 
 	last     map[string]saying // by controller
 	currency string
+	begins   time.Time         // of the oldest line
+	byHand   map[string]string // the last intervention of an object, which is not recorded again
 
 	writing sync.Mutex
 	// Used by the writer alone.
@@ -99,7 +101,7 @@ func Open(o Options, now time.Time) (*Journal, error) {
 	if o.Folder == "" {
 		o.Bytes = min(o.Bytes, InMemory)
 	}
-	j := &Journal{options: o, wake: make(chan struct{}, 1), last: map[string]saying{}, parts: map[string]bool{}, faults: map[string]bool{}}
+	j := &Journal{options: o, wake: make(chan struct{}, 1), last: map[string]saying{}, byHand: map[string]string{}, parts: map[string]bool{}, faults: map[string]bool{}}
 	var err error
 	if j.decisions, err = openStore(o.Folder, decisionsName, o.Bytes/2); err != nil {
 		return nil, err
@@ -109,6 +111,12 @@ func Open(o Options, now time.Time) (*Journal, error) {
 	}
 	if j.seq, err = j.decisions.lastSeq(); err != nil {
 		return nil, err
+	}
+	if err := j.recall(); err != nil {
+		return nil, err
+	}
+	if j.begins.IsZero() {
+		j.begins = now
 	}
 	kept := o.Folder
 	if kept == "" {

@@ -17,6 +17,8 @@ type Line struct {
 	Outcome  *Outcome  `json:"outcome,omitempty"`
 	// Start says that a controller began to record.
 	Start *Start `json:"start,omitempty"`
+	// Intervention is a change that a user made.
+	Intervention *Intervention `json:"intervention,omitempty"`
 	// Comparison is the comparison of shadow mode with the autoscaler beside it.
 	Comparison *shadow.Report `json:"comparison,omitempty"`
 	// Snapshot and Part are the input of a decision. Parts come before the first snapshot that

@@ -61,8 +61,9 @@ type (
 
 // Names of the records, and severities as the protocol numbers them.
 const (
-	decisionEvent = "tenon.decision"
-	outcomeEvent  = "tenon.outcome"
+	decisionEvent     = "tenon.decision"
+	outcomeEvent      = "tenon.outcome"
+	interventionEvent = "tenon.intervention"
 
 	otlpInfo, otlpWarn, otlpError = 9, 13, 17
 )
@@ -104,6 +105,9 @@ func logsOf(records []otlpRecord) otlpLogs {
 
 // decisionRecord is a warning if pods find no place.
 func (e *Entry) decisionRecord() otlpRecord {
+	if e.Intervention != nil {
+		return record(e.At, otlpInfo, interventionEvent, e.Head(), e.ID, e.Intervention)
+	}
 	severity := otlpInfo
 	if len(e.Unplaced) > 0 {
 		severity = otlpWarn

@@ -9,7 +9,7 @@ import (
 // Tail is the newest decisions of a source that is read repeatedly: each reading asks only for new
 // ones. It is not for concurrent use.
 type Tail struct {
-	// Entries are the decisions, the oldest first. The next reading changes them.
+	// Entries are the decisions, and the changes that users made, the oldest first. The next reading changes them.
 	Entries []*Entry
 
 	from     Source
@@ -82,6 +82,8 @@ func (t *Tail) add(l Line) error {
 		t.decision(l.Seq, l.Decision)
 	case l.Outcome != nil:
 		t.outcome(l.Outcome)
+	case l.Intervention != nil:
+		t.keep(entryOf(l.Seq, *l.Intervention))
 	}
 	return nil
 }
@@ -92,8 +94,12 @@ func (t *Tail) decision(number int64, d *Decision) {
 		t.byNumber[number] = e
 		return
 	}
-	e := &Entry{ID: number, Decision: *d}
-	t.Entries, t.byNumber[number] = append(t.Entries, e), e
+	t.keep(&Entry{ID: number, Decision: *d})
+}
+
+// keep adds an entry, and forgets the oldest ones if there are too many.
+func (t *Tail) keep(e *Entry) {
+	t.Entries, t.byNumber[e.ID] = append(t.Entries, e), e
 	if t.most > 0 && len(t.Entries) >= 2*t.most {
 		t.shorten()
 	}
@@ -136,6 +142,8 @@ func (l *Line) at() time.Time {
 		return l.Outcome.At
 	case l.Start != nil:
 		return l.Start.At
+	case l.Intervention != nil:
+		return l.Intervention.At
 	case l.Comparison != nil:
 		return l.Comparison.At
 	}

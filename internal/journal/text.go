@@ -30,6 +30,9 @@ func (e *Entry) DescribeOutcomes(w io.Writer, all bool) {
 
 // Head is the decision in one line.
 func (e *Entry) Head() string {
+	if e.Intervention != nil {
+		return e.Intervention.String()
+	}
 	var parts []string
 	count := func(n int, one, many string) {
 		if n == 1 {

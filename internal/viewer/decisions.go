@@ -73,7 +73,14 @@ func (m *Model) ticker() []string {
 		return nil
 	}
 	e := &m.decisions.Entries[0]
-	return []string{clip(m.options.Style.faint(fmt.Sprintf("decision %d, %s ago  ", e.ID, view.Age(e.At, m.options.Clock())))+e.Head(), m.width)}
+	return []string{clip(m.options.Style.faint(fmt.Sprintf("%s %d, %s ago  ", kindOf(e), e.ID, view.Age(e.At, m.options.Clock())))+e.Head(), m.width)}
+}
+
+func kindOf(e *journal.Entry) string {
+	if byHand(*e) {
+		return "change"
+	}
+	return "decision"
 }
 
 func (m *Model) noDecisions() string {

@@ -174,7 +174,9 @@ func (m *Model) enter() {
 	case m.tab == decisionsTab && m.options.Answers.Past != nil:
 		for i := range m.decisions.Entries {
 			if e := m.decisions.Entries[i]; fmt.Sprint(e.ID) == r.id {
-				m.show(nodesTab)
+				if !byHand(e) {
+					m.show(nodesTab)
+				}
 				m.arrive(e)
 			}
 		}

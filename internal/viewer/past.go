@@ -31,7 +31,10 @@ func (m *Model) travel(by int) {
 		m.say("The past", "No journal is read. --journal names one: a controller's metrics port, a folder or a file.")
 		return
 	}
-	entries := m.decisions.Entries // the newest first
+	entries := slices.DeleteFunc(slices.Clone(m.decisions.Entries), byHand) // the newest first
+	if len(entries) == 0 {
+		return
+	}
 	at := -1
 	if m.past != nil {
 		at = slices.IndexFunc(entries, func(e journal.Entry) bool { return e.ID <= m.past.entry.ID })
@@ -50,8 +53,15 @@ func (m *Model) travel(by int) {
 	m.arrive(entries[at])
 }
 
+// byHand reports whether an entry is a change that a user made, to which no picture belongs.
+func byHand(e journal.Entry) bool { return e.Intervention != nil }
+
 // arrive asks for the picture at a decision. Until it is there, the one before stays.
 func (m *Model) arrive(e journal.Entry) {
+	if byHand(e) {
+		m.say("The past", "A user made this change. The decisions before and after it have a picture of the cluster.")
+		return
+	}
 	m.past = &past{entry: e}
 	m.next = func() tea.Msg {
 		f, err := m.options.Answers.Past(e.ID)

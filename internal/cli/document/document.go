@@ -35,6 +35,8 @@ type Planned struct {
 	// FleetBound is proven about the price of any fleet for the pods of pools' nodes that is bought at
 	// once; 0 is not known.
 	FleetBound model.Money
+	// Interventions are the last changes that users made by hand, by KIND/NAME of the object, as text.
+	Interventions map[string]string
 	// Duration of the decision: the one part that differs from run to run.
 	Duration time.Duration
 }

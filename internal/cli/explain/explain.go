@@ -68,6 +68,15 @@ func Of(p document.Planned, kind, name string) (Answer, error) {
 	return a, err
 }
 
+// interventions says what a user last changed of one of some objects, written as KIND/NAME.
+func (e *explainer) interventions(objects ...string) {
+	for _, object := range objects {
+		if text := e.p.Interventions[object]; text != "" {
+			e.a.say("by hand", "%s: %s", object, text)
+		}
+	}
+}
+
 // explainer is the work of one answer.
 type explainer struct {
 	p document.Planned

@@ -38,6 +38,7 @@ func (e *explainer) aboutNode(n *snapshot.Node) {
 	if e.prospect(n); e.a.State == "" {
 		e.a.State = "Unknown"
 	}
+	e.interventions("node/"+n.Name, "nodeclaim/"+n.Claim)
 	pods, used := 0, model.Resources{}
 	for i := range e.s.Pods {
 		if p := &e.s.Pods[i]; p.Node == n.Name {
@@ -122,6 +123,11 @@ func (e *explainer) aboutPool(p *snapshot.Pool) {
 		e.a.State, e.a.Code = "Unready", string(reason.PoolNotReady)
 		e.a.say("why", "nothing is bought from it: %s", p.Unready.Text())
 	}
+	object := "nodepool/" + p.Name
+	if _, group := snapshot.NodeGroup(p.Name); group {
+		object = p.Name // which has the kind in it
+	}
+	e.interventions(object)
 	nodes, price, use := 0, model.Money(0), model.Resources{}
 	for i := range e.s.Nodes {
 		if n := &e.s.Nodes[i]; n.Pool == p.Name {

@@ -56,6 +56,26 @@ func TestPricesHaveTheirCurrency(t *testing.T) {
 	}
 }
 
+// The last change of a user is told of a node, of its claim and of a pool.
+func TestChangesByHandAreTold(t *testing.T) {
+	p := document.Planned{Snapshot: &snapshot.Snapshot{
+		Pools: []snapshot.Pool{{Name: "default"}, {Name: "idle"}}, Catalogs: make([]catalog.Catalog, 1),
+		Nodes: []snapshot.Node{{Name: "n", Claim: "c", Pool: "default"}, {Name: "o", Claim: "d", Pool: "default"}},
+	}}
+	p.Interventions = map[string]string{"node/n": "cordon, by alice", "nodeclaim/c": "pin, by bob", "nodepool/default": "pause, by alice"}
+	node := []explain.Fact{{About: "by hand", Text: "node/n: cordon, by alice"}, {About: "by hand", Text: "nodeclaim/c: pin, by bob"}}
+	for object, want := range map[[2]string][]explain.Fact{
+		{"node", "n"}: node, {"nodeclaim", "c"}: node, {"node", "o"}: nil, {"nodepool", "idle"}: nil,
+		{"nodepool", "default"}: {{About: "by hand", Text: "nodepool/default: pause, by alice"}},
+	} {
+		answer, err := explain.Of(p, object[0], object[1])
+		got := slices.DeleteFunc(answer.Facts, func(f explain.Fact) bool { return f.About != "by hand" })
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: %v, %v", object, got, err)
+		}
+	}
+}
+
 // A rule that leaves pods without a place is not said to cost less than nothing.
 func TestRulesThatKeepPodsOut(t *testing.T) {
 	limit := rulecost.Cost{Rule: rulecost.Rule{Pool: "default"}, Savings: -model.Unit / 4, Places: 2}

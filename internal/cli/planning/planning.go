@@ -182,7 +182,7 @@ func (j *job) decide(s *snapshot.Snapshot) document.Planned {
 	j.report.Set(fmt.Sprintf("planning for %d pending pods", waiting), "")
 	start := time.Now()
 	decision := decide.Decide(s, decide.Budget{Disrupt: j.Consolidate || waiting == 0 && j.live() && !j.Given("consolidate"), Sweep: disrupt.Budget{Bound: true}})
-	planned := document.Planned{Snapshot: s, Plan: decision.Plan.Whole(decision.Bound), Duration: time.Since(start), Prices: j.prices}
+	planned := document.Planned{Snapshot: s, Plan: decision.Plan.Whole(decision.Bound), Duration: time.Since(start), Prices: j.prices, Interventions: interventions(j.objects)}
 	if waiting == 0 && j.live() && j.Options.Write == nil && !j.WhatIf.Given() {
 		planned.FleetBound = fleetBound(s)
 	}

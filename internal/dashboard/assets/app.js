@@ -710,6 +710,7 @@ async function decideAgain(id) {
 function decisionCard(d) {
   const perHour = v => number(v, 4) + (d.cost && d.cost.currency ? " " + d.cost.currency : "") + "/h";
   if (d.missing) return el("div.card", null, d.missing);
+  if (d.intervention) return el("div.card.decision", null, el("dl", null, [["Changed", d.intervention.verb + " " + d.intervention.kind + "/" + d.intervention.name], ["By", d.intervention.by], ["With", d.woke]].flatMap(([k, v]) => [el("dt", null, k), el("dd", null, v)])));
   const part = (title, rows) => rows && rows.length ? [el("h2", null, title), el("ul", null, rows.map(r => el("li", null, r)))] : [];
   const cost = d.cost ? [["Fleet", perHour(d.cost.fleetPerHourBefore) + " → " + perHour(d.cost.fleetPerHourAfter)]].concat(d.cost.newPerHour ? [["New nodes", perHour(d.cost.newPerHour)], ["Proven bound", d.cost.lowerBoundPerHour ? perHour(d.cost.lowerBoundPerHour) + ": no plan costs less" : "none was proven"]] : []) : [];
   const facts = [["By", d.by], ["Woken by", d.woke || "–"], ...cost, ["Took", (d.tookMicros / 1000).toFixed(1) + " ms"], ["Said again", d.again ? d.again + " times" : "no"], ["Snapshot", d.snapshot ? el("a", { href: "api/decisions/" + d.id + "/snapshot", download: "decision-" + d.id + ".json" }, "decision-" + d.id + ".json") : "was not kept"]];
