@@ -168,6 +168,11 @@ func (e *state) withinLimits(pool *snapshot.Pool, capacity model.Resources) bool
 			return false
 		}
 	}
+	for _, limit := range e.s.Settings.Limits {
+		if e.total(limit.Name)+amountOf(capacity, limit.Name) > limit.Value {
+			return false
+		}
+	}
 	return true
 }
 

@@ -25,6 +25,28 @@ func checkLimits(e *state, f *finding) {
 			}
 		}
 	}
+	if !slices.ContainsFunc(slices.Concat(e.nodes, e.replicas), func(n *node) bool { return n.claim != nil }) {
+		return
+	}
+	for _, limit := range e.s.Settings.Limits {
+		if total := e.total(limit.Name); total > limit.Value {
+			f.note(Violation{Rule: Limit, Where: "cluster " + limit.Name, Have: total, Want: limit.Value})
+		}
+	}
+}
+
+// total is how much of a limited resource all nodes will have.
+func (e *state) total(name string) int64 {
+	var total int64
+	for _, n := range slices.Concat(e.nodes, e.replicas, e.leaving) {
+		switch {
+		case n.exists == nil:
+			total += n.largest(name)
+		case n.exists.Counts():
+			total += amountOf(n.exists.Capacity, name)
+		}
+	}
+	return total
 }
 
 func (e *state) claimsOf(pool *snapshot.Pool) int {

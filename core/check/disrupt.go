@@ -21,6 +21,7 @@ const (
 	DisruptionBudget  Rule = "DisruptionBudget"  // of the pool
 	RolloutPace       Rule = "RolloutPace"       // of the pool: more drifted nodes than may go now
 	GroupFloor        Rule = "GroupFloor"        // of the group: fewer instances than its minimum
+	ClusterFloor      Rule = "ClusterFloor"      // of the cluster: less of a resource than its minimum
 	DearerReplacement Rule = "DearerReplacement" // every choice of the cloud must be cheaper
 	NodePassing       Rule = "NodePassing"       // takes pods that stay, although it would be empty soon
 	PaidTwice         Rule = "PaidTwice"         // moves that save money would buy too many nodes at the same time
@@ -346,6 +347,29 @@ func (j *judge) checkFloors() {
 		if removed > 0 && left-removed < pool.Group.Floor {
 			j.f.note(Violation{Rule: GroupFloor, Where: pool.Name, Have: left - removed, Want: pool.Group.Floor})
 		}
+	}
+	for _, floor := range j.s.Settings.Floors {
+		j.checkClusterFloor(floor)
+	}
+}
+
+// checkClusterFloor: nodes that are removed by the rules of Cluster Autoscaler leave the cluster no less of a resource than its minimum.
+func (j *judge) checkClusterFloor(floor model.Amount) {
+	left, removed := int64(0), int64(0)
+	for i := range j.s.Nodes {
+		n := &j.s.Nodes[i]
+		if n.Leaving {
+			continue
+		}
+		_, gone := j.goneBy[n.Name]
+		if pool := j.poolOf(n); gone && pool != nil && pool.Rules() != nil {
+			removed += amountOf(n.Capacity, floor.Name)
+		} else {
+			left += amountOf(n.Capacity, floor.Name)
+		}
+	}
+	if removed > 0 && left < floor.Value {
+		j.f.note(Violation{Rule: ClusterFloor, Where: floor.Name, Have: left, Want: floor.Value})
 	}
 }
 

@@ -284,7 +284,7 @@ func starved(p *plan.Plan) map[string]bool {
 	out := map[string]bool{}
 	for i := range p.Unplaced {
 		for _, v := range p.Unplaced[i].Verdict.Pools {
-			if v.Reason.Code == reason.LimitReached {
+			if v.Reason.Code == reason.LimitReached || v.Reason.Code == reason.ClusterLimitReached {
 				out[v.Pool] = true
 			}
 		}

@@ -10,7 +10,7 @@ import "tenon/core/snapshot"
 // deletesFirst reports whether a drifted node of a pool may go before its replacement is bought.
 func (x *search) deletesFirst(pool snapshot.PoolIndex) bool {
 	p := &x.s.Pools[pool]
-	return p.Consolidation.DeleteFirst && len(p.Limits) > 0
+	return p.Consolidation.DeleteFirst && len(p.Limits)+len(x.s.Settings.Limits) > 0
 }
 
 // inService reports whether all other nodes of a node's pool are in service and stay.

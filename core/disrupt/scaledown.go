@@ -72,9 +72,19 @@ type release struct {
 	candidates, taking []bool
 	// leaving is how many nodes of such groups are on their way out, and draining how many of these have pods.
 	leaving, draining int
+	// above is how much more than the floors of the cluster the nodes have that stay.
+	above []model.Amount
 }
 
 func (r *release) count() {
+	for _, floor := range r.x.s.Settings.Floors {
+		r.above = append(r.above, model.Amount{Name: floor.Name, Value: -floor.Value})
+	}
+	for i := range r.x.nodes {
+		if n := &r.x.nodes[i]; !n.Leaving && n.state != gone {
+			r.above = spread(r.above, n.Capacity, 1)
+		}
+	}
 	for i := range r.x.nodes {
 		n := &r.x.nodes[i]
 		if rulesOf(r.x.s, n.pool) == nil || !n.Leaving || n.Life.Unborn {
@@ -85,6 +95,25 @@ func (r *release) count() {
 			r.draining++
 		}
 	}
+}
+
+// spread adds n times what a node has to amounts.
+func spread(amounts []model.Amount, capacity model.Resources, n int64) []model.Amount {
+	out := slices.Clone(amounts)
+	for i := range out {
+		out[i].Value += n * capacity.Get(out[i].Name)
+	}
+	return out
+}
+
+// tooFew is the resource of which the cluster would have less than its floor without a node.
+func (r *release) tooFew(n *node) (name string, ok bool) {
+	for _, a := range spread(r.above, n.Capacity, -1) {
+		if a.Value < 0 && n.Capacity.Get(a.Name) > 0 {
+			return a.Name, true
+		}
+	}
+	return "", false
 }
 
 // try finds out whether the pods of a node have places. If so nothing needs it, and if it is due it goes unless something has it
@@ -117,6 +146,7 @@ func (r *release) try(at snapshot.NodeIndex, due bool) {
 	if cause.Code == reason.None {
 		r.leaving++
 		r.draining += min(len(n.moving), 1)
+		r.above = spread(r.above, n.Capacity, -1)
 		p.ledger = ledger
 		x.accept(p)
 	} else {
@@ -186,6 +216,7 @@ func (r *release) roomy(at snapshot.NodeIndex) []snapshot.NodeIndex {
 // waits is why a node stays that nothing needs, and until when if that is known.
 func (r *release) waits(n *node, due bool) (reason.Cause, time.Time) {
 	rules := rulesOf(r.x.s, n.pool)
+	scarce, tooFew := r.tooFew(n)
 	switch {
 	case !due:
 		code := reason.NotUnneededLongEnough
@@ -199,6 +230,8 @@ func (r *release) waits(n *node, due bool) (reason.Cause, time.Time) {
 		return reason.Cause{Code: code}, since.Add(rules.Unneeded(n.Node))
 	case rules.Rests.After(r.x.s.Now):
 		return reason.Cause{Code: reason.ScaleDownInCooldown}, rules.Rests
+	case tooFew:
+		return reason.Cause{Code: reason.MinimalResourceLimitExceeded, Where: scarce}, time.Time{}
 	case r.leaving >= rules.MaxParallelism:
 		return reason.Cause{Code: reason.TooManyScaleDowns, Have: int64(r.leaving), Want: int64(rules.MaxParallelism)}, time.Time{}
 	case len(n.moving) > 0 && r.draining >= rules.MaxDrainParallelism:

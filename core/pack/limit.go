@@ -6,8 +6,8 @@ import (
 	"tenon/core/model"
 )
 
-// limits are what a pool may still launch. They are reservations: a bin takes its
-// machine's whole capacity when it is opened and gives it back when it is closed.
+// limits are what a pool may still launch: its own limits, then those of the cluster, which all pools share. They are reservations: a bin
+// takes its machine's whole capacity when it is opened and gives it back when it is closed.
 type limits []model.Amount
 
 func (l limits) allows(capacity model.Resources) bool {
@@ -48,6 +48,12 @@ func (l limits) after(capacity model.Resources, n int64) limits {
 		out[i].Value -= n * Share(capacity, out[i].Name)
 	}
 	return out
+}
+
+// without returns what is left once n nodes of the capacity are launched from another pool, of which the last few limits count too.
+func (l limits) without(capacity model.Resources, n int64, shared int) limits {
+	own := max(len(l)-shared, 0)
+	return slices.Concat(l[:own], l[own:].after(capacity, n))
 }
 
 // LimitsAllow reports whether limits leave room for one more node of the capacity.

@@ -16,7 +16,8 @@ type Problem struct {
 	// Tiers are pools, by index, that may be asked for new nodes: the packer asks all pools of one
 	// tier before any of the next.
 	Tiers [][]snapshot.PoolIndex
-	// Limits is what each pool may still launch, by index.
+	// Limits is what each pool may still launch, by index. The last ones of each are those of the cluster, if the snapshot's settings
+	// have any: a node of one pool takes its share of them from all pools.
 	Limits [][]model.Amount
 	Style  Style
 	// Effort is how many steps may be spent.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tenon/core/bitset"
+	"tenon/core/feasible"
 )
 
 // open takes a new bin, and charges limits and reservations for it.
@@ -14,7 +15,7 @@ func (p *packer) open(b *bin) {
 
 func (p *packer) charge(b *bin) {
 	m := &p.sp.Machines[b.machine]
-	p.limits[m.Pool] = p.limits[m.Pool].after(m.Capacity, 1)
+	p.take(m, 1)
 	if m.Stock[b.slot] >= 0 {
 		p.reserved[p.sp.Slots[b.slot].Reservation]++
 	}
@@ -23,9 +24,23 @@ func (p *packer) charge(b *bin) {
 // release gives back what charge took. The caller removes the bin from the list.
 func (p *packer) release(b *bin) {
 	m := &p.sp.Machines[b.machine]
-	p.limits[m.Pool] = p.limits[m.Pool].after(m.Capacity, -1)
+	p.take(m, -1)
 	if m.Stock[b.slot] >= 0 {
 		p.reserved[p.sp.Slots[b.slot].Reservation]--
+	}
+}
+
+// take subtracts n machines from what may still be launched.
+func (p *packer) take(m *feasible.Machine, n int64) {
+	p.limits[m.Pool] = p.limits[m.Pool].after(m.Capacity, n)
+	shared := len(p.sp.Snapshot.Settings.Limits)
+	if shared == 0 {
+		return
+	}
+	for pool := range p.limits {
+		if pool != int(m.Pool) {
+			p.limits[pool] = p.limits[pool].without(m.Capacity, n, shared)
+		}
 	}
 }
 

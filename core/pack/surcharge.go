@@ -40,7 +40,7 @@ func (p *packer) addSurcharges(pr *Proof) {
 		for _, l := range list {
 			if p.pools[pool] {
 				t := surcharge{pool: snapshot.PoolIndex(pool), name: l.Name, left: max(l.Value, 0), low: math.Inf(-1), high: math.Inf(1)}
-				if len(list) == 1 {
+				if len(list) == 1 && len(p.sp.Snapshot.Settings.Limits) == 0 {
 					t.least = p.leastOf(&t, pr)
 				}
 				p.surcharges = append(p.surcharges, t)

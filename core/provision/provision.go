@@ -81,7 +81,7 @@ func write(d *search.Search, a *search.Draft, o Options) plan.Plan {
 	adv.Unadvised, adv.Known = o.Unadvised, o.Memory.tried()
 	p.Unplaced = adv.Unplaced()
 	p.Cost.LowerBound = min(d.LowerBound(a), p.Cost.New)
-	for _, claim := range claims.Replicas(d.Snapshot, claims.ReservedBy(p.Claims)) {
+	for _, claim := range claims.Replicas(d.Snapshot, claims.ReservedBy(p.Claims), w.Totals(p.Claims)) {
 		p.Claims = append(p.Claims, claim)
 		p.Cost.New += claim.Offer.Price // no fleet does without them
 		p.Cost.LowerBound += claim.Offer.Price

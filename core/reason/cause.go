@@ -41,6 +41,8 @@ const (
 	NotUnreadyLongEnough     Code = "NotUnreadyLongEnough"
 	ScaleDownInCooldown      Code = "ScaleDownInCooldown"
 	TooManyScaleDowns        Code = "TooManyScaleDowns" // Have: nodes that leave, Want: how many may
+	// Where: the resource of which the cluster would have too little
+	MinimalResourceLimitExceeded Code = "MinimalResourceLimitExceeded"
 )
 
 // Why a decision does not hold any more.

@@ -101,6 +101,8 @@ func (c *Cause) Text() string {
 		return text
 	case NotUnderutilized:
 		return fmt.Sprintf("Pods ask for %.1f%% of the node, more than the threshold of %.1f%%: NotUnderutilized", float64(c.Have)/10, float64(c.Want)/10)
+	case MinimalResourceLimitExceeded:
+		return fmt.Sprintf("Nothing needs the node, but the cluster would have less %s without it than the minimum in %s: MinimalResourceLimitExceeded", c.Where, TotalFlag(c.Where))
 	case TooManyScaleDowns:
 		return fmt.Sprintf("Nothing needs the node, which waits for %d others to go: no more than %d may at a time", c.Have, c.Want)
 	case RolloutPace:

@@ -30,6 +30,7 @@ const (
 	HostPortTaken       Code = "HostPortTaken"
 	MinimumNotMet       Code = "MinimumNotMet"
 	LimitReached        Code = "LimitReached"
+	ClusterLimitReached Code = "ClusterLimitReached" // a limit on all nodes of the cluster
 	Spread              Code = "Spread"
 	Affinity            Code = "Affinity"
 	AntiAffinity        Code = "AntiAffinity"

@@ -20,7 +20,7 @@ const (
 	DropLabel Change = "DropLabel"
 	// WidenPool: the pool's requirement From on Where allows To as well.
 	WidenPool Change = "WidenPool"
-	// RaiseLimit: the pool's limits are raised to Amounts.
+	// RaiseLimit: the pool's limits are raised to Amounts, and those of the cluster to Totals.
 	RaiseLimit Change = "RaiseLimit"
 	// LowerMinimum: minValues of Where is lowered to To.
 	LowerMinimum Change = "LowerMinimum"
@@ -39,6 +39,7 @@ type Remedy struct {
 	Where    string
 	From, To string
 	Amounts  []Shift
+	Totals   []Shift `json:",omitempty"`
 	// InstanceType is the cheapest type that would then take the pod, and Price its price.
 	InstanceType string
 	Price        model.Money
@@ -81,7 +82,7 @@ func (r *Remedy) action() string {
 	case WidenPool:
 		return fmt.Sprintf("let pool %s have %s %s too, beyond %s", r.Pool, r.Where, r.To, brief(r.From))
 	case RaiseLimit:
-		return "raise the limits of pool " + r.Pool + ": " + shifts(r.Amounts)
+		return r.raise()
 	case LowerMinimum:
 		return fmt.Sprintf("lower minValues of %s in pool %s from %s to %s", r.Where, r.Pool, r.From, r.To)
 	case LowerRequest:
@@ -92,6 +93,38 @@ func (r *Remedy) action() string {
 		return fmt.Sprintf("make the pod's %s on %s a preference", topologyName(Code(r.From)), r.Where)
 	}
 	return string(r.Change) // a change of a later version
+}
+
+func (r *Remedy) raise() string {
+	var parts []string
+	if len(r.Amounts) > 0 || len(r.Totals) == 0 {
+		parts = append(parts, "raise the limits of pool "+r.Pool+": "+shifts(r.Amounts))
+	}
+	if len(r.Totals) > 0 {
+		parts = append(parts, "raise the limits of the cluster, "+flags(r.Totals)+": "+shifts(r.Totals))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// TotalFlag is the flag that sets the limit of the cluster on a resource.
+func TotalFlag(name string) string {
+	switch name {
+	case model.Nodes:
+		return "--max-nodes-total"
+	case model.CPU:
+		return "--cores-total"
+	case model.Memory:
+		return "--memory-total"
+	}
+	return "--gpu-total"
+}
+
+func flags(list []Shift) string {
+	parts := make([]string, len(list))
+	for i, s := range list {
+		parts[i] = TotalFlag(s.Name)
+	}
+	return strings.Join(parts, ", ")
 }
 
 func shifts(list []Shift) string {

@@ -110,6 +110,8 @@ func (v *PoolVerdict) refusal() string {
 			return fmt.Sprintf("node limits have been exhausted for nodepool (NodePool=%s)", v.Pool)
 		}
 		return fmt.Sprintf("all available instance types exceed limits for nodepool (NodePool=%s)", v.Pool)
+	case ClusterLimitReached:
+		return fmt.Sprintf("the limit on all nodes of the cluster, %s, is reached", TotalFlag(v.Reason.Where))
 	}
 	return v.Reason.Text()
 }
@@ -167,7 +169,7 @@ func (v *PoolVerdict) miss() string {
 			text += fmt.Sprintf(", where daemons take %s", Readable(r.Where, v.Daemons))
 		}
 		return text
-	case LimitReached:
+	case LimitReached, ClusterLimitReached:
 		want, have := Compared(r.Where, r.Want, r.Have)
 		return fmt.Sprintf("%s: %s left, and the smallest that would do, %s, has %s", r.Where, have, v.Nearest, want)
 	}

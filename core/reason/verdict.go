@@ -131,6 +131,7 @@ var blames = map[Code]string{
 	HostPortTaken:       "host ports",
 	MinimumNotMet:       "minValues",
 	LimitReached:        "limits",
+	ClusterLimitReached: "limits of the cluster",
 	Spread:              "topology spread",
 	Affinity:            "pod affinity",
 	AntiAffinity:        "pod anti-affinity",

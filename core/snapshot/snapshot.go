@@ -54,6 +54,10 @@ type Settings struct {
 	Expanders []string `json:"expanders,omitempty"`
 	// Balance is how new nodes are handed out among such groups that are alike; nil leaves that to the price.
 	Balance *Balance `json:"balance,omitempty"`
+	// Limits are the ceilings on the sum of the capacities of all nodes, as those of a pool are on the sum of its nodes. Floors
+	// are the sums below which no node is removed by the rules of Cluster Autoscaler.
+	Limits []model.Amount `json:"limits,omitempty"`
+	Floors []model.Amount `json:"floors,omitempty"`
 	// WellKnown labels may be selected by pods although no pool defines them.
 	WellKnown requirement.KeySet `json:"wellKnown,omitzero"`
 }
@@ -113,6 +117,12 @@ type Pool struct {
 	Consolidation Consolidation `json:"consolidation,omitzero"`
 	// Group is set if the pool stands for a group of instances; its name is that of GroupPool then.
 	Group *Group `json:"group,omitempty"`
+}
+
+// OfCluster reports whether an amount in a list of what a pool may still launch is a limit of the cluster: these follow those of the
+// pool.
+func (s *Snapshot) OfCluster(list []model.Amount, at int) bool {
+	return at >= len(list)-len(s.Settings.Limits)
 }
 
 // MayLaunch reports whether nodes may be bought from the pool for pods.

@@ -39,7 +39,7 @@ func (k *Adviser) propose(c candidate, t *snapshot.Template, rq *Request, v *rea
 		b.freePort(v.Reason.Where)
 	case reason.MinimumNotMet:
 		b.minimum(&v.Reason)
-	case reason.LimitReached:
+	case reason.LimitReached, reason.ClusterLimitReached:
 		b.limits()
 	case reason.Spread, reason.Affinity, reason.AntiAffinity:
 		b.soften()

@@ -282,7 +282,8 @@ func (s *offeringCount) overdrawn(m *feasible.Machine) {
 // exceeds remembers the machine that goes least beyond the pool's limits, relative to them.
 func (s *offeringCount) exceeds(m *feasible.Machine) {
 	worst, at := 0.0, -1
-	left, limits := s.d.Left[s.pool], s.d.Snapshot.Pools[s.pool].Limits
+	left := s.d.Left[s.pool]
+	limits := slices.Concat(s.d.Snapshot.Pools[s.pool].Limits, s.d.Snapshot.Settings.Limits)
 	for i, a := range left {
 		want := pack.Share(m.Capacity, a.Name)
 		if want <= a.Value {
@@ -294,6 +295,9 @@ func (s *offeringCount) exceeds(m *feasible.Machine) {
 	}
 	if s.limit.machine == nil || worst < s.limit.by {
 		why := reason.Reason{Code: reason.LimitReached, Where: left[at].Name, Have: left[at].Value, Want: pack.Share(m.Capacity, left[at].Name)}
+		if s.d.Snapshot.OfCluster(left, at) {
+			why.Code = reason.ClusterLimitReached
+		}
 		s.limit = miss{m, worst, why}
 	}
 }
@@ -318,7 +322,7 @@ func (s *offeringCount) nearest(code reason.Code) (string, int64) {
 	switch code {
 	case reason.InsufficientRoom:
 		return s.size.machine.Type.Name, s.size.machine.Daemons.Get(s.size.reason.Where)
-	case reason.LimitReached:
+	case reason.LimitReached, reason.ClusterLimitReached:
 		return s.limit.machine.Type.Name, 0
 	}
 	return "", 0

@@ -45,14 +45,21 @@ func (k *Adviser) simulateLimits(p *proposal, pods int) {
 		pods = 1 // rules between the pods: one of them had a place
 		o = k.outcomeFor(p, pods)
 	}
-	nodes := len(o.kinds)
-	for i, limit := range k.d.Snapshot.Pools[p.pool].Limits {
+	nodes, left := len(o.kinds), k.pools.Left[p.pool]
+	for i, limit := range slices.Concat(k.d.Snapshot.Pools[p.pool].Limits, k.d.Snapshot.Settings.Limits) {
 		want := o.taken.Get(limit.Name)
 		if limit.Name == model.Nodes {
 			want = int64(nodes)
 		}
-		if over := want - k.pools.Left[p.pool][i].Value; over > 0 {
-			p.remedy.Amounts = append(p.remedy.Amounts, reason.Shift{Name: limit.Name, From: limit.Value, To: limit.Value + over})
+		over := want - left[i].Value
+		if over <= 0 {
+			continue
+		}
+		shift := reason.Shift{Name: limit.Name, From: limit.Value, To: limit.Value + over}
+		if k.d.Snapshot.OfCluster(left, i) {
+			p.remedy.Totals = append(p.remedy.Totals, shift)
+		} else {
+			p.remedy.Amounts = append(p.remedy.Amounts, shift)
 		}
 	}
 	p.remedy.Pods, p.remedy.Nodes, p.remedy.Price = pods, nodes, o.price
@@ -123,6 +130,7 @@ func (k *Adviser) sandbox(p *proposal, pods int) *snapshot.Snapshot {
 		s.Pods = append(s.Pods, snapshot.Pod{Namespace: p.template.Namespace, Name: "simulation-" + strconv.Itoa(n), Pending: true})
 	}
 	s.Settings.ReservedCapacity = false // the plan may have used reservations up
+	s.Settings.Limits = nil             // they are among those of the pool
 	s.Pools[0].Catalog = 0
 	s.Pools[0].Limits = slices.Clone(k.pools.Left[p.pool])
 	if p.unlimited {

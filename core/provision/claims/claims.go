@@ -69,6 +69,22 @@ func (w *Writer) Claims() (claims []plan.Claim, price model.Money) {
 	return claims, price
 }
 
+// Totals is what limits of the cluster leave beside claims, whichever of their offers are launched.
+func (w *Writer) Totals(claims []plan.Claim) []model.Amount {
+	left := search.RemainingTotals(w.d.Snapshot)
+	if len(left) == 0 {
+		return nil
+	}
+	pools := map[string]*snapshot.Pool{}
+	for i := range w.d.Snapshot.Pools {
+		pools[w.d.Snapshot.Pools[i].Name] = &w.d.Snapshot.Pools[i]
+	}
+	for i := range claims {
+		left = besides(w.d.Snapshot, pools[claims[i].Pool], left, &claims[i])
+	}
+	return left
+}
+
 // ReservedBy counts the claims on each reservation.
 func ReservedBy(claims []plan.Claim) map[string]int64 {
 	out := map[string]int64{}

@@ -249,7 +249,7 @@ func (w *Writer) lacksVariety(t *Table, refs []int, r requirement.Set) bool {
 	return len(variety.Shortfalls()) > 0
 }
 
-// keepBearable leaves out machines that the pool's limits could not bear in place of the
+// keepBearable leaves out machines that the limits of pool and cluster could not bear in place of the
 // planned one: what limits leave beside all planned nodes is shared out evenly, so that
 // no outcome of the launches overruns them.
 func (w *Writer) keepBearable(machines bitset.Set, planned *feasible.Machine) {
@@ -267,9 +267,13 @@ func (w *Writer) keepBearable(machines bitset.Set, planned *feasible.Machine) {
 }
 
 func (w *Writer) allows(spare []model.Amount, planned, other *feasible.Machine) bool {
-	for _, a := range spare {
+	for i, a := range spare {
+		sharers := w.claims[planned.Pool]
+		if w.d.Snapshot.OfCluster(spare, i) {
+			sharers = len(w.a.Result.New)
+		}
 		more := pack.Share(other.Capacity, a.Name) - pack.Share(planned.Capacity, a.Name)
-		if more > max(a.Value, 0)/int64(w.claims[planned.Pool]) {
+		if more > max(a.Value, 0)/int64(sharers) {
 			return false
 		}
 	}

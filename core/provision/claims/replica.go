@@ -10,6 +10,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/feasible"
 	"tenon/core/model"
+	"tenon/core/pack"
 	"tenon/core/plan"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
@@ -17,8 +18,8 @@ import (
 
 // Replicas are claims for the nodes that static pools lack. They come straight from the pool's template,
 // and are priced at the cheapest offer that the cloud may launch. They get pods once their nodes exist.
-// reserved is what other claims take of reservations.
-func Replicas(s *snapshot.Snapshot, reserved map[string]int64) []plan.Claim {
+// reserved is what other claims take of reservations, and left what limits of the cluster leave.
+func Replicas(s *snapshot.Snapshot, reserved map[string]int64, left []model.Amount) []plan.Claim {
 	if !s.Settings.StaticCapacity {
 		return nil
 	}
@@ -33,11 +34,30 @@ func Replicas(s *snapshot.Snapshot, reserved map[string]int64) []plan.Claim {
 					break
 				}
 			}
+			if left = besides(s, pool, left, &claim); overdrawn(left) {
+				return out
+			}
 			claim.Name = pool.Name + "-" + strconv.FormatInt(n+1, 10)
 			out = append(out, claim)
 		}
 	}
 	return out
+}
+
+// besides is what limits of the cluster leave beside a claim of a pool, whichever of its offers is launched.
+func besides(s *snapshot.Snapshot, pool *snapshot.Pool, left []model.Amount, c *plan.Claim) []model.Amount {
+	if len(left) == 0 {
+		return nil
+	}
+	most, out := c.MostCapacity(s.Catalogs[pool.Catalog].Types), slices.Clone(left)
+	for i := range out {
+		out[i].Value -= pack.Share(most, out[i].Name)
+	}
+	return out
+}
+
+func overdrawn(left []model.Amount) bool {
+	return slices.ContainsFunc(left, func(a model.Amount) bool { return a.Value < 0 })
 }
 
 // missing is how many nodes a static pool may launch now: up to its replicas without those

@@ -78,7 +78,8 @@ func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
 	f.sp = feasible.CompileWith(s.Snapshot, f.templates(), compiled)
 	for p := range f.limits { // what replaces a node is a claim, and none is made for a node of a group
 		if f.Snapshot.Pools[p].Group != nil {
-			f.limits[p] = []model.Amount{{Name: model.Nodes}}
+			own := len(f.Snapshot.Pools[p].Limits)
+			f.limits[p] = slices.Concat([]model.Amount{{Name: model.Nodes}}, f.limits[p][own:])
 		}
 	}
 	for i := range f.sp.Hosts {
@@ -86,7 +87,7 @@ func New(s snapshot.Sorted, p *plan.Plan, compiled *feasible.Compiled) *Fleet {
 	}
 	f.alike = make([]string, len(f.limits))
 	for p := range snapshot.PoolIndex(len(f.alike)) {
-		if pool := &f.Snapshot.Pools[p]; pool.MayLaunch() && len(pool.Limits) == 0 {
+		if pool := &f.Snapshot.Pools[p]; pool.MayLaunch() && len(f.limits[p]) == 0 {
 			f.alike[p] = f.sp.Range(p)
 		}
 	}

@@ -74,10 +74,8 @@ func (f *Fleet) buy(c *plan.Claim) {
 	if !known {
 		return
 	}
-	most := f.most(pool, c)
-	f.limits[pool] = slices.Clone(f.limits[pool])
-	for i := range f.limits[pool] {
-		f.limits[pool][i].Value -= most[i]
+	if most := c.MostCapacity(f.Snapshot.Catalogs[f.Snapshot.Pools[pool].Catalog].Types); len(f.limits[pool]) > 0 {
+		f.limits = f.changed(f.limits, pool, func(limit string) int64 { return -pack.Share(most, limit) })
 	}
 	if c.Offer.Reservation != "" {
 		f.sp = f.sp.Fork()

@@ -110,8 +110,8 @@ func (b *balancing) even(groups []snapshot.PoolIndex) {
 	for _, p := range groups {
 		pool := &b.d.Snapshot.Pools[p]
 		most := pool.Group.Desired + int64(len(b.nodes[p])) // without a ceiling it is not known how many more may come
-		for _, limit := range b.d.Limits[p] {
-			if limit.Name == model.Nodes {
+		for i, limit := range b.d.Limits[p] {
+			if limit.Name == model.Nodes && !b.d.Snapshot.OfCluster(b.d.Limits[p], i) { // the number of all nodes stays
 				most = pool.Group.Desired + max(limit.Value, 0)
 			}
 		}

@@ -141,8 +141,12 @@ func (a *Draft) SpareLimits() [][]model.Amount {
 	}
 	for _, n := range a.Result.New {
 		m := &a.d.Space.Machines[n.Machine]
-		for i := range out[m.Pool] {
-			out[m.Pool][i].Value -= pack.Share(m.Capacity, out[m.Pool][i].Name)
+		for p := range out {
+			for i := range out[p] {
+				if p == int(m.Pool) || a.d.Snapshot.OfCluster(out[p], i) {
+					out[p][i].Value -= pack.Share(m.Capacity, out[p][i].Name)
+				}
+			}
 		}
 	}
 	return out

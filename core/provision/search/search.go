@@ -19,7 +19,7 @@ type Search struct {
 	Snapshot *snapshot.Snapshot // in order
 	Space    *feasible.Space
 	Tiers    [][]snapshot.PoolIndex // pools that may launch, by weight, heaviest first
-	Limits   [][]model.Amount       // what each pool may still launch
+	Limits   [][]model.Amount       // what each pool may still launch; see RemainingLimits
 	Effort   int64                  // that a draft may cost, in steps
 	Steps    int64                  // that were spent
 	Cache    *pack.OfferCache       // of questions that share one, else nil
@@ -137,7 +137,8 @@ func TiersOf(s *snapshot.Snapshot) [][]snapshot.PoolIndex {
 }
 
 // RemainingLimits is what each pool may still launch: its limits without the capacity
-// of its nodes. Nodes that are being removed do not count.
+// of its nodes, and after them the limits of the cluster without the capacity of all nodes. Nodes that are being removed do
+// not count.
 func RemainingLimits(s *snapshot.Snapshot) [][]model.Amount {
 	out := make([][]model.Amount, len(s.Pools))
 	at := map[string]int{}
@@ -159,6 +160,24 @@ func RemainingLimits(s *snapshot.Snapshot) [][]model.Amount {
 		}
 		for j := range out[p] {
 			out[p][j].Value -= Share(n, out[p][j].Name)
+		}
+	}
+	left := RemainingTotals(s)
+	for p := range out {
+		out[p] = append(out[p], left...)
+	}
+	return out
+}
+
+// RemainingTotals is what limits of the cluster leave for all pools together.
+func RemainingTotals(s *snapshot.Snapshot) []model.Amount {
+	out := slices.Clone(s.Settings.Limits)
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		for j := range out {
+			if n.Counts() {
+				out[j].Value -= Share(n, out[j].Name)
+			}
 		}
 	}
 	return out
