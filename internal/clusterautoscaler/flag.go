@@ -27,7 +27,7 @@ type fate struct {
 const (
 	byPrice      = "the cheapest way to place the pods decides, over pools and groups together"
 	forPools     = "for pools: "
-	noTotal      = "Tenon has no limit over all groups and pools; each pool has its own in spec.limits"
+	total        = ", over all nodes, for pools and groups in every mode; each pool can have its own limits in spec.limits"
 	noGroupSays  = "groups have no setting for it"
 	pauses       = sameFlag + "; in mode native consolidateAfter applies to each node of a pool or group, and no delay applies to all nodes"
 	sameFlag     = "a flag of this name, which applies to groups in mode cas"
@@ -58,10 +58,10 @@ var fates = map[string]fate{
 	"max-free-difference-ratio":        {Changed, sameFlag},
 	"max-allocatable-difference-ratio": {Changed, sameFlag},
 
-	"max-nodes-total":             {Lost, noTotal},
-	"cores-total":                 {Lost, noTotal},
-	"memory-total":                {Lost, noTotal},
-	"gpu-total":                   {Lost, noTotal},
+	"max-nodes-total":             {Kept, "settings.maxNodesTotal" + total},
+	"cores-total":                 {Kept, "settings.coresTotal" + total},
+	"memory-total":                {Kept, "settings.memoryTotal" + total},
+	"gpu-total":                   {Kept, "settings.gpuTotal" + total},
 	"enforce-node-group-min-size": {Lost, "AWS itself raises a group to its minimum"},
 	"scale-up-from-zero":          {Needless, "a group of size 0 grows when its next node is known: condition TemplateKnown"},
 	"max-node-provision-time":     {Changed, "a flag of this name, which applies to groups in every mode"},

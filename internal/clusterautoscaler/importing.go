@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -35,6 +36,10 @@ type Settings struct {
 	Nodes                []string     `json:"nodes,omitempty"`
 	AutoDiscovery        []string     `json:"nodeGroupAutoDiscovery,omitempty"`
 	ProvisioningRequests bool         `json:"enableProvisioningRequests,omitempty"`
+	MaxNodesTotal        int          `json:"maxNodesTotal,omitempty"`
+	CoresTotal           string       `json:"coresTotal,omitempty"`
+	MemoryTotal          string       `json:"memoryTotal,omitempty"`
+	GPUTotal             []string     `json:"gpuTotal,omitempty"`
 	FeatureGates         FeatureGates `json:"featureGates"`
 }
 
@@ -98,12 +103,33 @@ func values(c Command) Values {
 		ProvisioningRequests: slices.Contains(c.Values("enable-provisioning-requests"), "true"),
 		FeatureGates:         FeatureGates{NodeGroups: true, CapacityBuffer: slices.Contains(c.Values("capacity-buffer-controller-enabled"), "true")},
 	}
+	s.MaxNodesTotal, _ = strconv.Atoi(last(c.Values("max-nodes-total")))
+	s.CoresTotal, s.MemoryTotal = last(c.Values("cores-total")), last(c.Values("memory-total"))
+	for _, gpu := range c.Values("gpu-total") {
+		if ofResource(gpu) {
+			s.GPUTotal = append(s.GPUTotal, gpu)
+		}
+	}
 	if names := c.Values("cluster-name"); len(names) > 0 {
-		s.ClusterName = names[len(names)-1]
+		s.ClusterName = last(names)
 	} else {
 		s.ClusterName = clusterOf(s.AutoDiscovery)
 	}
 	return Values{Settings: s}
+}
+
+// ofResource reports whether a limit on GPUs names a resource; others name a type of GPU.
+func ofResource(limit string) bool {
+	name, _, _ := strings.Cut(limit, ":")
+	return strings.Contains(name, "/")
+}
+
+// last is the value of a flag that counts once.
+func last(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
 }
 
 // clusterOf is the cluster's name in the tags by which groups are discovered; empty if no tag has
@@ -124,6 +150,9 @@ func clusterOf(discoveries []string) string {
 func noteOf(f Flag) Note {
 	setting := "--" + f.Name + "=" + f.Value
 	found, known := fateOf(f.Name)
+	if f.Name == "gpu-total" && !ofResource(f.Value) {
+		return Note{Lost, setting, "Tenon counts GPUs by their resource, such as nvidia.com/gpu, and not by their type: set settings.gpuTotal, such as nvidia.com/gpu:0:16"}
+	}
 	if !known {
 		return Note{Lost, setting, "this is no known flag of Cluster Autoscaler"}
 	}

@@ -77,6 +77,17 @@ func TestImport(t *testing.T) {
 				"kept --nodes=1:9:web", "kept --cluster-name=demo",
 			},
 		},
+		"limits on all nodes": {
+			command: []string{"--nodes=1:9:web", "--cluster-name=demo", "--max-nodes-total=100", "--cores-total=8:400", "--memory-total=16:1600", "--gpu-total=nvidia.com/gpu:0:16", "--gpu-total=nvidia-tesla-v100:0:4"},
+			want: clusterautoscaler.Settings{
+				ClusterName: "demo", Nodes: []string{"1:9:web"}, FeatureGates: clusterautoscaler.FeatureGates{NodeGroups: true},
+				MaxNodesTotal: 100, CoresTotal: "8:400", MemoryTotal: "16:1600", GPUTotal: []string{"nvidia.com/gpu:0:16"},
+			},
+			notes: []string{
+				"lost --gpu-total=nvidia-tesla-v100:0:4", "kept --nodes=1:9:web", "kept --cluster-name=demo", "kept --max-nodes-total=100",
+				"kept --cores-total=8:400", "kept --memory-total=16:1600", "kept --gpu-total=nvidia.com/gpu:0:16",
+			},
+		},
 		"nothing says which groups": {
 			command: []string{"./cluster-autoscaler"},
 			want:    clusterautoscaler.Settings{FeatureGates: clusterautoscaler.FeatureGates{NodeGroups: true}},

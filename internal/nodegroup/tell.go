@@ -30,14 +30,22 @@ func Failed(kit reconcile.Kit, g *tenonv1alpha1.NodeGroup) {
 
 // TellStatus publishes an event about a group in mode cas on that ConfigMap alone, if there is one.
 func TellStatus(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, e telemetry.Event) {
-	if g.Spec.Mode != tenonv1alpha1.ModeCAS || !kit.Settings.WriteStatusConfigMap {
+	if g.Spec.Mode == tenonv1alpha1.ModeCAS {
+		e.Message = "Node group " + g.Spec.GroupName + ": " + e.Message
+		TellAll(ctx, kit, e)
+	}
+}
+
+// TellAll publishes an event about all groups in mode cas on that ConfigMap, if there is one.
+func TellAll(ctx context.Context, kit reconcile.Kit, e telemetry.Event) {
+	if !kit.Settings.WriteStatusConfigMap {
 		return
 	}
 	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: clusterautoscaler.Namespace, Name: clusterautoscaler.StatusConfigMap}}
 	if err := kit.Uncached(reconcile.Unwatched).Get(ctx, client.ObjectKeyFromObject(stored), stored); err != nil {
 		return // the event is on the group or the node; without the ConfigMap no tool looks for it
 	}
-	e.Object, e.Message = stored, "Node group "+g.Spec.GroupName+": "+e.Message
+	e.Object = stored
 	kit.Events.Publish(e)
 }
 

@@ -74,6 +74,7 @@ func Events() []Event {
 		{"ScaleDownFailed", true, "Pod, Node", "The pod could not be evicted from node NAME, which is to be removed, within TIME; evictions are tried further", "what holds the pod is in the event `DrainBlocked` of the node ([draining](draining.md))"},
 		{"ClusterAutoscalerCleanup", false, "Node", "Taints that a Cluster Autoscaler left on the node are removed, and the node takes pods again", "nothing"},
 		{"ClusterUnhealthy", true, "ConfigMap", "Node group NAME: The group does not grow: NUMBER instances have no node and NUMBER have one that is not Ready, of NUMBER", "see whether instances can reach the API server and may join the cluster"},
+		{"MaxNodesTotalReached", true, "ConfigMap", "Pods wait, and no group grows: the cluster has as many nodes as --max-nodes-total allows, NUMBER", "raise `--max-nodes-total`, or remove nodes"},
 		{"PriorityConfigMapInvalid", true, "ConfigMap", "No priorities count: WHY", "correct the ConfigMap of the expander priority"},
 		{"PriorityConfigMapNotMatchedGroup", true, "ConfigMap", "No pattern matches group NAME, which grows only where no other group can", "add a pattern, if that is not intended"},
 		{"PriorityConfigMapNoGroupMatched", true, "ConfigMap", "No pattern matches a group in mode cas, so no priorities count", "correct the patterns"},

@@ -196,6 +196,8 @@ func (s Settings) Decision() snapshot.Settings {
 		GuideMoves:        s.GuideMoves,
 		Expanders:         s.Expanders(),
 		Balance:           s.balance(),
+		Limits:            s.Totals.Limits(),
+		Floors:            s.Totals.Floors(),
 	}
 }
 

@@ -56,7 +56,7 @@ func Options(own ...Option) []Option { return new(Settings).options(own) }
 func (s *Settings) options(own []Option) []Option {
 	return slices.Concat(
 		Under(GroupProcess, s.processOptions()),
-		Under(GroupDecisions, s.decisionOptions()),
+		Under(GroupDecisions, slices.Concat(s.decisionOptions(), s.totalOptions())),
 		Under(GroupScaleDown, s.scaleDownOptions()),
 		own,
 	)

@@ -137,6 +137,10 @@ var each = map[string]struct {
 	"write-status-configmap":                    {"false", func(s *Settings) { s.WriteStatusConfigMap = false }},
 	"balance-similar-node-groups":               {"true", func(s *Settings) { s.BalanceSimilarNodeGroups = true }},
 	"enable-provisioning-requests":              {"true", func(s *Settings) { s.ProvisioningRequests.Enabled = true }},
+	"max-nodes-total":                           {"100", func(s *Settings) { s.Totals.Nodes = 100 }},
+	"cores-total":                               {"8:400", func(s *Settings) { s.Totals.Cores = &Range{8, 400} }},
+	"memory-total":                              {"16:1600", func(s *Settings) { s.Totals.Memory = &Range{16, 1600} }},
+	"gpu-total":                                 {"nvidia.com/gpu:0:16", func(s *Settings) { s.Totals.GPUs = []Named{{"nvidia.com/gpu", Range{0, 16}}} }},
 	"provisioning-request-initial-backoff-time": {"2m", func(s *Settings) { s.ProvisioningRequests.FirstBackoff = 2 * time.Minute }},
 	"provisioning-request-max-backoff-time":     {"5m", func(s *Settings) { s.ProvisioningRequests.LongestBackoff = 5 * time.Minute }},
 	"check-capacity-provisioning-request-max-batch-size": {"3", func(s *Settings) { s.ProvisioningRequests.MaxBatch = 3 }},
@@ -303,10 +307,10 @@ func TestFlagsOfClusterAutoscaler(t *testing.T) {
 		told = append(told, w.Flag)
 	}
 	slices.Sort(told)
-	if got, want := strings.Join(told, " "), "cloud-provider leader-elect max-nodes-total scan-interval stderrthreshold v"; got != want || s.ScaleDown.UnneededTime != 3*time.Minute {
+	if got, want := strings.Join(told, " "), "cloud-provider leader-elect scan-interval stderrthreshold v"; got != want || s.ScaleDown.UnneededTime != 3*time.Minute {
 		t.Errorf("told of %s, want %s; nodes go after %s", got, want, s.ScaleDown.UnneededTime)
 	}
-	for _, refused := range []string{"--max-nodes-total=100", "--cores-total=0:64", "--startup-taint=example.com/boot", "--expendable-pods-priority-cutoff=0", "--allowed-scheduler-names=other", "--capacity-quotas-enabled"} {
+	for _, refused := range []string{"--startup-taint=example.com/boot", "--expendable-pods-priority-cutoff=0", "--allowed-scheduler-names=other", "--capacity-quotas-enabled"} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(refused, "--"), "=")
 		if _, _, err := Parse([]string{refused}, environment(nil)); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "leave the flag out") {
 			t.Errorf("%s: %v", refused, err)

@@ -80,6 +80,8 @@ type Settings struct {
 	WriteStatusConfigMap bool
 	// ProvisioningRequests says which of them are answered, and how.
 	ProvisioningRequests ProvisioningRequests
+	// Totals are limits on all nodes.
+	Totals Totals
 	// MaxNodeProvisionTime is how long an instance of a group may take to become a node, and MaxNodeStartupTime how long a node to
 	// become Ready.
 	MaxNodeProvisionTime time.Duration

@@ -22,6 +22,9 @@ type autoscalerMetrics struct {
 	ClusterAutoscalerScaleDownInCooldown              *prometheus.GaugeVec
 	ClusterAutoscalerClusterCpuCurrentCores           *prometheus.GaugeVec
 	ClusterAutoscalerClusterMemoryCurrentBytes        *prometheus.GaugeVec
+	ClusterAutoscalerMaxNodesCount                    *prometheus.GaugeVec
+	ClusterAutoscalerCpuLimitsCores                   *prometheus.GaugeVec
+	ClusterAutoscalerMemoryLimitsBytes                *prometheus.GaugeVec
 	ClusterAutoscalerNodeTaintsCount                  *prometheus.GaugeVec
 	ClusterAutoscalerUnschedulablePodsCount           *prometheus.GaugeVec
 	ClusterAutoscalerUnremovableNodesCount            *prometheus.GaugeVec
@@ -56,6 +59,9 @@ func newAutoscalerMetrics(r *Register) autoscalerMetrics {
 		ClusterAutoscalerScaleDownInCooldown:              r.Gauge(autoscalerPrefix+"scale_down_in_cooldown", "Whether delays after a change keep groups in mode cas from shrinking."+suffix),
 		ClusterAutoscalerClusterCpuCurrentCores:           r.Gauge(autoscalerPrefix+"cluster_cpu_current_cores", "Processors of all nodes of the cluster."+suffix),
 		ClusterAutoscalerClusterMemoryCurrentBytes:        r.Gauge(autoscalerPrefix+"cluster_memory_current_bytes", "Memory of all nodes of the cluster."+suffix),
+		ClusterAutoscalerMaxNodesCount:                    r.Gauge(autoscalerPrefix+"max_nodes_count", "How many nodes the cluster may have: --max-nodes-total."+suffix),
+		ClusterAutoscalerCpuLimitsCores:                   r.Gauge(autoscalerPrefix+"cpu_limits_cores", "The minimum and the maximum of --cores-total."+suffix, "direction"),
+		ClusterAutoscalerMemoryLimitsBytes:                r.Gauge(autoscalerPrefix+"memory_limits_bytes", "The minimum and the maximum of --memory-total."+suffix, "direction"),
 		ClusterAutoscalerNodeTaintsCount:                  r.Gauge(autoscalerPrefix+"node_taints_count", "Taints of nodes of groups in mode cas: those of unneeded nodes, and those of nodes that are being removed."+suffix, "type"),
 		ClusterAutoscalerUnschedulablePodsCount:           r.Gauge(autoscalerPrefix+"unschedulable_pods_count", "Pending pods for which no node was requested, if there are groups in mode cas."+suffix, "type"),
 		ClusterAutoscalerUnremovableNodesCount:            r.Gauge(autoscalerPrefix+"unremovable_nodes_count", "Nodes of groups in mode cas that stay, by reason."+suffix, "reason"),

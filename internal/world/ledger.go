@@ -102,15 +102,24 @@ func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, p
 	return cause
 }
 
-// overrun returns the limit of a pool that one more node would break.
+// overrun returns the limit of a pool, or of the cluster, that one more node would break.
 func (w *World) overrun(name string, capacity model.Resources) reason.Cause {
-	pool := w.pools[name]
-	if pool == nil || len(pool.Spec.Limits) == 0 {
-		return reason.Cause{}
+	if pool := w.pools[name]; pool != nil && len(pool.Spec.Limits) > 0 {
+		used, nodes := w.usage(w.nodes.list, func(of string) bool { return of == name })
+		if cause := beyond(w.translator.Pool(pool).Limits, used.Add(capacity), nodes); cause.Code != reason.None {
+			return cause
+		}
 	}
-	used, nodes := w.usage(name)
-	used = used.Add(capacity)
-	for _, limit := range w.translator.Pool(pool).Limits {
+	if limits := w.options.Settings.Limits; len(limits) > 0 {
+		used, nodes := w.usage(w.groups.withUnderway(w.nodes.list, w.translator), func(string) bool { return true })
+		return beyond(limits, used.Add(capacity), nodes)
+	}
+	return reason.Cause{}
+}
+
+// beyond returns the limit that would be broken by one more node than there are.
+func beyond(limits []model.Amount, used model.Resources, nodes int64) reason.Cause {
+	for _, limit := range limits {
 		have := used.Get(limit.Name)
 		if limit.Name == model.Nodes {
 			have = nodes + 1
@@ -122,17 +131,17 @@ func (w *World) overrun(name string, capacity model.Resources) reason.Cause {
 	return reason.Cause{}
 }
 
-// usage returns what the pool's nodes take, without those that are leaving, together with those ordered
+// usage returns what nodes of some pools take, without those that are leaving, together with those ordered
 // since the last picture.
-func (w *World) usage(pool string) (used model.Resources, nodes int64) {
-	for i := range w.nodes.list {
-		if n := &w.nodes.list[i]; n.Pool == pool && n.Counts() {
+func (w *World) usage(list []snapshot.Node, counts func(pool string) bool) (used model.Resources, nodes int64) {
+	for i := range list {
+		if n := &list[i]; counts(n.Pool) && n.Counts() {
 			used = used.Add(n.Capacity)
 			nodes++
 		}
 	}
 	for name, taken := range w.ledger.taken {
-		if claim := w.nodes.claim(name); claim != nil && claim.Labels[karpenterv1.LabelNodePool] == pool {
+		if claim := w.nodes.claim(name); claim != nil && counts(claim.Labels[karpenterv1.LabelNodePool]) {
 			used = used.Add(taken)
 			nodes++
 		}

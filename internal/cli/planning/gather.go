@@ -132,6 +132,9 @@ func (j *job) decisionSettings(s snapshot.Settings) snapshot.Settings {
 	if j.Snapshot == "" || j.Given("balance-similar-node-groups") {
 		s.Balance = j.Settings.Decision().Balance
 	}
+	if j.Snapshot == "" || slices.ContainsFunc([]string{"max-nodes-total", "cores-total", "memory-total", "gpu-total"}, j.Given) {
+		s.Limits, s.Floors = j.Settings.Totals.Limits(), j.Settings.Totals.Floors()
+	}
 	return s
 }
 

@@ -13,7 +13,7 @@ import (
 // of them changes fails the test below: its values are added here.
 var choices = []string{
 	"Ignore", "Weigh", "BestEffort", "true", "false",
-	"ReservedCapacity=false", "SpotToSpotConsolidation=true", "StaticCapacity=true", "least-waste",
+	"ReservedCapacity=false", "SpotToSpotConsolidation=true", "StaticCapacity=true", "least-waste", "100", "1:2",
 }
 
 // notSettings are the fields of snapshot.Settings that are not options.

@@ -157,6 +157,23 @@ func (w watcher) measureCluster(s *seen, told []*tenonv1alpha1.NodeGroup) {
 	m.ClusterAutoscalerNodeTaintsCount.WithLabelValues("to-be-deleted").Set(float64(going))
 	m.ClusterAutoscalerNodeTaintsCount.WithLabelValues("deletion-candidate").Set(float64(candidates))
 	m.ClusterAutoscalerScaleDownInCooldown.WithLabelValues().Set(oneIf(rests))
+	w.measureTotals()
+}
+
+// measureTotals sets the metrics about limits on all nodes; without a limit there is none.
+func (w watcher) measureTotals() {
+	m, t := w.kit.Metrics, &w.kit.Settings.Totals
+	if t.Nodes > 0 {
+		m.ClusterAutoscalerMaxNodesCount.WithLabelValues().Set(float64(t.Nodes))
+	}
+	if r := t.Cores; r != nil {
+		m.ClusterAutoscalerCpuLimitsCores.WithLabelValues("minimum").Set(float64(r.Min))
+		m.ClusterAutoscalerCpuLimitsCores.WithLabelValues("maximum").Set(float64(r.Max))
+	}
+	if r := t.Memory; r != nil {
+		m.ClusterAutoscalerMemoryLimitsBytes.WithLabelValues("minimum").Set(float64(r.Min << 30))
+		m.ClusterAutoscalerMemoryLimitsBytes.WithLabelValues("maximum").Set(float64(r.Max << 30))
+	}
 }
 
 func oneIf(is bool) float64 {

@@ -240,6 +240,30 @@ func TestAGroupInModeCASThatDoesNotGrow(t *testing.T) {
 	}
 }
 
+// TestNodesInTotal: with as many nodes as the cluster may have, no group grows, and tools for Cluster Autoscaler find its reason on the pod and
+// its event.
+func TestNodesInTotal(t *testing.T) {
+	t.Parallel()
+	object := group("web", 0, 9)
+	object.Spec.Mode = tenonv1alpha1.ModeCAS
+	status := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cluster-autoscaler-status"}}
+	h, groups := newFixture(t, object, status), far(object)
+	h.Kit.Groups, h.Kit.Settings.FeatureGates.NodeGroups, h.Kit.Settings.WriteStatusConfigMap, h.Kit.Settings.Totals.Nodes = groups, true, true, 1
+	h.start(h.Kit)
+	h.pods("web", 4, judged) // for two nodes
+	h.decide()
+	if kept, shown := h.desired(groups); kept != 1 || shown != 1 {
+		t.Errorf("the group has %d nodes and shows %d, want 1", kept, shown)
+	}
+	h.decide()
+	events := strings.Join(h.Events(), "\n")
+	for _, want := range []string{`pod didn't trigger scale-up: 1 exceeded quota: "cluster-wide", resources: nodes`, "Warning MaxNodesTotalReached", "raise the limits of the cluster, --max-nodes-total: nodes 1 → 2"} {
+		if !strings.Contains(events, want) {
+			t.Errorf("no %q in the events:\n%s", want, events)
+		}
+	}
+}
+
 // server keeps one group, and notes how often it is asked about how many pods.
 type server struct {
 	keeps string

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/model"
 	"tenon/core/order"
 	"tenon/core/plan"
 	"tenon/core/reason"
@@ -14,6 +16,7 @@ import (
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
 	"tenon/internal/journal"
+	"tenon/internal/nodegroup"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
 	"tenon/internal/world"
@@ -107,6 +110,19 @@ func notTriggered(s *snapshot.Snapshot, v *reason.Verdict) (string, bool) {
 	return "pod didn't trigger scale-up: " + strings.Join(texts, ", "), len(texts) > 0
 }
 
+// tellTotal says on Cluster Autoscaler's ConfigMap that pods wait because the cluster has as many nodes as it may have, if there are groups in
+// mode cas.
+func (l *loop) tellTotal(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan) {
+	full := func(v reason.PoolVerdict) bool {
+		return v.Reason.Code == reason.ClusterLimitReached && v.Reason.Where == model.Nodes
+	}
+	if slices.ContainsFunc(s.Pools, func(p snapshot.Pool) bool { return p.Rules() != nil }) &&
+		slices.ContainsFunc(p.Unplaced, func(u plan.Unplaced) bool { return slices.ContainsFunc(u.Verdict.Pools, full) }) {
+		text := fmt.Sprintf("Pods wait, and no group grows: the cluster has as many nodes as --max-nodes-total allows, %d", l.kit.Settings.Totals.Nodes)
+		nodegroup.TellAll(ctx, l.kit, telemetry.Warning(nil, "MaxNodesTotalReached", text).Within(5*time.Minute))
+	}
+}
+
 // groupReason says why a group did not grow, in Cluster Autoscaler's words if it has any for the reason.
 func groupReason(v *reason.PoolVerdict) string {
 	switch v.Reason.Code {
@@ -117,6 +133,8 @@ func groupReason(v *reason.PoolVerdict) string {
 		return "not ready for scale-up"
 	case reason.LimitReached:
 		return "max node group size reached"
+	case reason.ClusterLimitReached:
+		return fmt.Sprintf("exceeded quota: %q, resources: %s", "cluster-wide", v.Reason.Where)
 	case reason.InsufficientRoom:
 		return "Insufficient " + v.Reason.Where
 	case reason.TaintNotTolerated:

@@ -47,6 +47,7 @@ func (l *loop) tell(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan, out
 	l.tellClaims(ctx, s, outcomes)
 	l.tellExisting(s, p.Existing)
 	l.tellUnplaced(ctx, s, p)
+	l.tellTotal(ctx, s, p)
 	l.tellObstacles(ctx, execute.Obstacles{Limits: l.priced(limited(p)), Stock: l.priced(short(p))})
 	l.tellPools(ctx, s)
 }
