@@ -26,6 +26,7 @@ func (m *Metrics) addConditions(r *Register, labels Labels) {
 	m.Nodepool = newConditions(r, "nodepool_", nil)
 	m.Node = newConditions(r, "node_", node)
 	m.Capacitybuffer = newConditions(r, "capacitybuffer_", nil)
+	m.Provisioningrequest = newConditions(r, "provisioningrequest_", nil)
 	if len(labels.Classes) > 0 {
 		m.Nodeclass = newConditions(r, LabelName(labels.Classes[0])+"_", nil)
 	}

@@ -25,7 +25,7 @@ type Metrics struct {
 	autoscalerMetrics
 
 	// Conditions and terminations of one kind each.
-	Nodeclaim, Nodepool, Node, Capacitybuffer, Nodeclass Conditions
+	Nodeclaim, Nodepool, Node, Capacitybuffer, Provisioningrequest, Nodeclass Conditions
 	// Operator has the older names, which carry the kind as a label.
 	Operator Conditions
 

@@ -141,6 +141,7 @@ var kinds = []struct{ name, labels, buckets string }{
 	{"nodepool_", "", halves},
 	{"node_", "cloud_example_class karpenter_sh_nodepool karpenter_sh_initialized", halves},
 	{"capacitybuffer_", "", halves},
+	{"provisioningrequest_", "", halves},
 	{"class_", "", halves},
 	{"", "group kind", standard},
 }

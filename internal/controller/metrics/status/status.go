@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
@@ -67,6 +68,18 @@ func New(kit reconcile.Kit) []reconcile.Controller {
 				return o.(*autoscalingv1beta1.CapacityBuffer).Status.Conditions
 			},
 			ours: func(client.Object) bool { return true },
+		})
+	}
+	if kit.Settings.ProvisioningRequests.Enabled {
+		kinds = append(kinds, kind{
+			name: "provisioningrequest", gvk: autoscalingv1.GroupVersion.WithKind("ProvisioningRequest"), metrics: kit.Metrics.Provisioningrequest, older: true,
+			object: &autoscalingv1.ProvisioningRequest{}, list: func() client.ObjectList { return &autoscalingv1.ProvisioningRequestList{} },
+			conditions: func(o client.Object) []metav1.Condition {
+				return o.(*autoscalingv1.ProvisioningRequest).Status.Conditions
+			},
+			ours: func(o client.Object) bool {
+				return o.(*autoscalingv1.ProvisioningRequest).Served(kit.Settings.ProvisioningRequests.Instance)
+			},
 		})
 	}
 	out := make([]reconcile.Controller, len(kinds))

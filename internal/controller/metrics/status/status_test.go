@@ -258,8 +258,10 @@ func TestOthersObjectsAreLeftAlone(t *testing.T) {
 // for the gauges, and metrics that are switched off cost no work.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	b := on(t, func(k *reconcile.Kit) { k.Settings.FeatureGates.CapacityBuffer = true })
-	for _, name := range []string{"nodeclaim", "nodepool", "node", "capacitybuffer"} {
+	b := on(t, func(k *reconcile.Kit) {
+		k.Settings.FeatureGates.CapacityBuffer, k.Settings.ProvisioningRequests.Enabled = true, true
+	})
+	for _, name := range []string{"nodeclaim", "nodepool", "node", "capacitybuffer", "provisioningrequest"} {
 		c, found := b.controllers["operatorpkg."+name+".status"]
 		if !found {
 			t.Errorf("there is no controller of %s", name)
@@ -272,7 +274,7 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	if len(on(t, nil).controllers) != 3 {
-		t.Error("buffers are watched without their gate")
+		t.Error("buffers or requests are watched without their settings")
 	}
 	if got := on(t, func(k *reconcile.Kit) { k.Settings.DisableClusterStateObservability = true }).controllers; len(got) != 0 {
 		t.Errorf("%d controllers although observability is off", len(got))
