@@ -55,7 +55,6 @@ func (w *Writer) Existing() []plan.Placement {
 }
 
 // Claims are the claims for the new nodes, with their price.
-// Claim is the claim for a node, without a name.
 func (w *Writer) Claims() (claims []plan.Claim, price model.Money) {
 	counts := map[string]int{}
 	claims = slices.Grow(claims, len(w.a.Result.New))
@@ -139,6 +138,7 @@ func (w *Writer) Pods(n pack.Node) []snapshot.PodIndex {
 	return out
 }
 
+// Claim is the claim for a node, without a name.
 func (w *Writer) Claim(n pack.Node) plan.Claim {
 	options := w.options(n)
 	planned := options.planned

@@ -142,7 +142,7 @@ func (w *Writer) keepKind(slots bitset.Set, planned int) {
 }
 
 // keepKnown leaves out machines and slots with which the node would open a domain that some spread does not
-// count yet.
+// count yet. The domain that the planned machine opens counts.
 func (w *Writer) keepKnown(machines, slots bitset.Set, n pack.Node) {
 	for i := range w.a.Outlooks {
 		o := &w.a.Outlooks[i]
@@ -158,9 +158,10 @@ func (w *Writer) keepSlotsKnown(slots bitset.Set, n pack.Node, o *topology.Outlo
 	if !o.Sees(n.Machine) {
 		return
 	}
+	planned, _ := w.d.Domain(n, o.Key)
 	keep := bitset.New(len(w.d.Space.Slots))
 	for slot := range slots.All {
-		if domain, ok := w.d.Space.Slots[slot].Label(o.Key); !ok || o.Knows(domain) {
+		if domain, ok := w.d.Space.Slots[slot].Label(o.Key); !ok || domain == planned || o.Knows(domain) {
 			keep.Put(slot)
 		}
 	}
@@ -168,10 +169,12 @@ func (w *Writer) keepSlotsKnown(slots bitset.Set, n pack.Node, o *topology.Outlo
 }
 
 func (w *Writer) keepMachinesKnown(machines bitset.Set, n pack.Node, o *topology.Outlook) {
+	planned, opens := w.d.Domain(n, o.Key)
+	opens = opens && o.Sees(n.Machine)
 	keep := bitset.New(len(w.d.Space.Machines))
 	for m := range machines.All {
 		n.Machine = m
-		if domain, ok := w.d.Domain(n, o.Key); !ok || o.Knows(domain) || !o.Sees(m) {
+		if domain, ok := w.d.Domain(n, o.Key); !ok || opens && domain == planned || o.Knows(domain) || !o.Sees(m) {
 			keep.Put(m)
 		}
 	}

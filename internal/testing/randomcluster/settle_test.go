@@ -17,7 +17,7 @@ import (
 func TestFleetsSettle(t *testing.T) {
 	t.Parallel()
 	once, twice := 0, 0
-	for seed := range *seeds / 4 {
+	for seed := *first; seed < *first+*seeds/4; seed++ {
 		s := Fleet(seed, 8).Snapshot()
 		for i := range s.Pods {
 			s.Pods[i].Tie.Until = time.Time{} // the end of a protection would change the decision
@@ -78,7 +78,7 @@ func countMoves(s *snapshot.Snapshot, p *plan.Plan, moved map[string]int) {
 // TestSweepGoesOn gives each evaluation almost no effort: successive evaluations still reach every node.
 func TestSweepGoesOn(t *testing.T) {
 	t.Parallel()
-	for seed := range *seeds / 4 {
+	for seed := *first; seed < *first+*seeds/4; seed++ {
 		s := Fleet(seed, 8).Snapshot()
 		sorted := snapshot.Sort(s, nil)
 		p := decide.Decide(sorted.Snapshot, decide.Budget{Steps: budget.Steps}).Plan
