@@ -140,23 +140,27 @@ func stateNotice(detail json.RawMessage) (Notice, error) {
 	return Notice{Kind: InstanceTerminated, Instances: []string{d.InstanceID}}, nil
 }
 
+// healthNotice reports instances of which EC2 has scheduled a change. A change that is over, or that is
+// settled for an instance, is no reason to replace it.
 func healthNotice(detail json.RawMessage) (Notice, error) {
 	var d struct {
 		Service  string `json:"service"`
 		Category string `json:"eventTypeCategory"`
+		Status   string `json:"statusCode"`
 		Affected []struct {
-			Value string `json:"entityValue"`
+			Value  string `json:"entityValue"`
+			Status string `json:"status"`
 		} `json:"affectedEntities"`
 	}
 	if err := json.Unmarshal(detail, &d); err != nil {
 		return Notice{}, err
 	}
-	if d.Service != "EC2" || d.Category != "scheduledChange" {
+	if d.Service != "EC2" || d.Category != "scheduledChange" || d.Status == "closed" {
 		return Notice{Kind: Nothing}, nil
 	}
 	n := Notice{Kind: ScheduledChange}
 	for _, entity := range d.Affected {
-		if checkID(entity.Value) == nil { // an event may name volumes and hosts beside instances
+		if checkID(entity.Value) == nil && entity.Status != "RESOLVED" { // an event may name volumes and hosts beside instances
 			n.Instances = append(n.Instances, entity.Value)
 		}
 	}

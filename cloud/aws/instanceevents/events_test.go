@@ -27,14 +27,21 @@ func TestParse(t *testing.T) {
 		return message("aws.health", "AWS Health Event",
 			`{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[{"entityValue":"`+strings.Join(ids, `"},{"entityValue":"`)+`"}]}`)
 	}
+	scheduled := func(status, entity string) string {
+		return message("aws.health", "AWS Health Event", `{"service":"EC2","eventTypeCategory":"scheduledChange","statusCode":"`+status+`","affectedEntities":[{"entityValue":"i-1","status":"`+entity+`"},{"entityValue":"i-2"}]}`)
+	}
 	cases := map[string]struct {
 		body      string
 		kind      instanceevents.Kind
 		instances []string
 	}{
-		"spot interruption":               {message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1","instance-action":"terminate"}`), instanceevents.SpotInterrupted, []string{"i-1"}},
-		"rebalance":                       {message("aws.ec2", "EC2 Instance Rebalance Recommendation", `{"instance-id":"i-1"}`), instanceevents.RebalanceRecommended, []string{"i-1"}},
-		"reservation interruption":        {message("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning", `{"instance-id":"i-1"}`), instanceevents.ReservationInterrupted, []string{"i-1"}},
+		// EC2 User Guide, "Spot Instance interruption notices": "The possible values for instance-action are hibernate, stop, or terminate."
+		"spot interruption": {message("aws.ec2", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1","instance-action":"terminate"}`), instanceevents.SpotInterrupted, []string{"i-1"}},
+		"rebalance":         {message("aws.ec2", "EC2 Instance Rebalance Recommendation", `{"instance-id":"i-1"}`), instanceevents.RebalanceRecommended, []string{"i-1"}},
+		// EC2 User Guide, "Monitor interruptible Capacity Reservations": "detail-type": "EC2 Capacity Reservation Instance Interruption Warning".
+		"reservation interruption": {message("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning", `{"instance-id":"i-1"}`), instanceevents.ReservationInterrupted, []string{"i-1"}},
+		// EC2 User Guide, "State change events for Amazon EC2 instances": "The possible values for state are: pending running stopping stopped
+		// shutting-down terminated".
 		"stopping":                        {state("stopping"), instanceevents.InstanceStopped, []string{"i-1"}},
 		"stopped in capitals":             {state("STOPPED"), instanceevents.InstanceTerminated, []string{"i-1"}},
 		"shutting down":                   {state("shutting-down"), instanceevents.InstanceTerminated, []string{"i-1"}},
@@ -43,11 +50,16 @@ func TestParse(t *testing.T) {
 		"scheduled change":                {health("EC2", "scheduledChange"), instanceevents.ScheduledChange, []string{"i-1", "i-2"}},
 		"a change of something else":      {affected("vol-1"), instanceevents.Nothing, nil},
 		"a change of more than instances": {affected("vol-1", "i-1", "h-1"), instanceevents.ScheduledChange, []string{"i-1"}},
-		"an issue":                        {health("EC2", "issue"), instanceevents.Nothing, nil},
-		"another service":                 {health("RDS", "scheduledChange"), instanceevents.Nothing, nil},
-		"another event":                   {message("aws.ec2", "EC2 Fleet Information", `{}`), instanceevents.Nothing, nil},
-		"another source":                  {message("own", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1"}`), instanceevents.Nothing, nil},
-		"an empty object":                 {`{}`, instanceevents.Nothing, nil},
+		// AWS Health API Reference, Event.statusCode: "Possible values are open, closed, and upcoming"; AffectedEntity.statusCode:
+		// "IMPAIRED, UNIMPAIRED, UNKNOWN, PENDING, and RESOLVED".
+		"an upcoming change":               {scheduled("upcoming", "PENDING"), instanceevents.ScheduledChange, []string{"i-1", "i-2"}},
+		"a change that is over":            {scheduled("closed", "IMPAIRED"), instanceevents.Nothing, nil},
+		"a change that is settled for one": {scheduled("open", "RESOLVED"), instanceevents.ScheduledChange, []string{"i-2"}},
+		"an issue":                         {health("EC2", "issue"), instanceevents.Nothing, nil},
+		"another service":                  {health("RDS", "scheduledChange"), instanceevents.Nothing, nil},
+		"another event":                    {message("aws.ec2", "EC2 Fleet Information", `{}`), instanceevents.Nothing, nil},
+		"another source":                   {message("own", "EC2 Spot Instance Interruption Warning", `{"instance-id":"i-1"}`), instanceevents.Nothing, nil},
+		"an empty object":                  {`{}`, instanceevents.Nothing, nil},
 	}
 	for name, tc := range cases {
 		got, err := instanceevents.Parse(tc.body)

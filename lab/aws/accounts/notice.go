@@ -3,6 +3,7 @@ package accounts
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -31,6 +32,7 @@ type healthDetail struct {
 	Service     string         `json:"service"`
 	Code        string         `json:"eventTypeCode"`
 	Category    string         `json:"eventTypeCategory"`
+	Status      string         `json:"statusCode"`
 	Start       string         `json:"startTime"`
 	Description []healthText   `json:"eventDescription"`
 	Affected    []healthEntity `json:"affectedEntities"`
@@ -42,7 +44,8 @@ type healthText struct {
 }
 
 type healthEntity struct {
-	Value string `json:"entityValue"`
+	Value  string `json:"entityValue"`
+	Status string `json:"status"`
 }
 
 func stateChange(s State) notice {
@@ -63,7 +66,7 @@ func reservationInterruption() notice {
 
 func scheduledChange(start time.Time) notice {
 	return notice{Source: "aws.health", DetailType: "AWS Health Event", Detail: healthDetail{
-		Service: "EC2", Code: "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED", Category: "scheduledChange", Start: start.UTC().Format(time.RFC1123),
+		Service: "EC2", Code: "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED", Category: "scheduledChange", Status: "upcoming", Start: start.UTC().Format(http.TimeFormat),
 		Description: []healthText{{Language: "en_US", Text: "The instance is scheduled for retirement."}},
 	}}
 }
@@ -83,7 +86,7 @@ func (r *Region) announce(i *Instance, n notice) {
 		n.Detail = d
 	case healthDetail:
 		d.EventARN = "arn:aws:health:" + r.Name + "::event/EC2/" + d.Code + "/" + n.ID
-		d.Affected = []healthEntity{{Value: i.ID}}
+		d.Affected = []healthEntity{{Value: i.ID, Status: "PENDING"}}
 		n.Detail = d
 	}
 	body, err := json.Marshal(n)
