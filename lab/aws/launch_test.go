@@ -271,6 +271,9 @@ func TestWrongNodesNeverJoin(t *testing.T) {
 	}
 }
 
+// The AWS SDK says (ec2 v1.344.0) of AllocationStrategy: "lowest-price - EC2 Fleet uses price to determine the order, launching the lowest
+// price first"; of Priority: "The lower the number, the higher the priority"; of MinTargetCapacity: "If this minimum capacity isn't
+// reached, no instances are launched"; and of CreateFleetError: "The error code that indicates why the instance could not be launched."
 func TestFleetStrategies(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)
@@ -322,6 +325,8 @@ func TestFleetStrategies(t *testing.T) {
 	}
 }
 
+// EC2 API Reference, "Error codes for the Amazon EC2 API", IdempotentParameterMismatch: "The request uses the same client token as a
+// previous, but non-identical request."
 func TestTokensBuyOnce(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)
@@ -344,6 +349,8 @@ func TestTokensBuyOnce(t *testing.T) {
 	}
 }
 
+// EC2 API Reference, "Error codes for the Amazon EC2 API", InsufficientFreeAddressesInSubnet: "The specified subnet does not contain
+// enough free private IP addresses to fulfill your request."
 func TestSubnetsAreFinite(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, func(c *configuration) { c.Resources.SubnetBits = 28 })
@@ -392,5 +399,39 @@ func TestDryRuns(t *testing.T) {
 	}
 	if made := e.World().Survey(); len(made) != 0 {
 		t.Errorf("rehearsals made %v", made)
+	}
+}
+
+// The AWS SDK says (ec2 v1.344.0, TerminateInstances): "The specified instances that are in the same Availability Zone as the protected
+// instance are not terminated. The specified instances that are in different Availability Zones, where no other specified instances
+// are protected, are successfully terminated." And: "for example, because of a single incorrect instance ID …, none of the instances are
+// terminated."
+func TestTerminationProtection(t *testing.T) {
+	t.Parallel()
+	e := newEmulator(t)
+	w := e.discover()
+	e.template(w, "nodes")
+	e.template(w, "kept", func(d *types.RequestLaunchTemplateData) { d.DisableApiTermination = sdk.Bool(true) })
+	launch := func(template, zone string) string {
+		return ids(got(e.ec2().CreateFleet(t.Context(), e.fleet(w, template, "on-demand", 1, "m5.large "+zone)))(t))[0]
+	}
+	kept, beside, apart := launch("kept", "a"), launch("nodes", "a"), launch("nodes", "b")
+	e.pass(time.Minute)
+	end := func(ids ...string) string {
+		_, err := e.ec2().TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: ids})
+		states := []string{code(err)}
+		for _, id := range []string{kept, beside, apart} {
+			states = append(states, string(e.instance(id).State.Name))
+		}
+		return strings.Join(states, " ")
+	}
+	if s := end(beside, apart, "i-0"); s != "InvalidInstanceID.NotFound running running running" {
+		t.Errorf("with a wrong ID: %s", s)
+	}
+	if s := end(kept, beside, apart); s != "OperationNotPermitted running running shutting-down" {
+		t.Errorf("with a protected one: %s", s)
+	}
+	if s := end(beside, apart); s != "no error running shutting-down shutting-down" {
+		t.Errorf("the others once more: %s", s)
 	}
 }

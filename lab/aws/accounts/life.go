@@ -111,26 +111,36 @@ type Change struct {
 	Before   State
 }
 
-// Terminate ends all instances or none.
+// Terminate ends the instances. It ends none if one of the IDs is wrong. A protected instance makes it an error and keeps the
+// instances of its own zone; the others end.
 func (r *Region) Terminate(ids []string, dryRun bool) ([]Change, error) {
 	found, err := r.InstancesByID(ids)
 	if err != nil {
 		return nil, err
 	}
+	kept := map[string]bool{} // by zone
 	for _, i := range found {
 		if i.Spec.KeepFromTheEnd != nil && *i.Spec.KeepFromTheEnd {
-			return nil, wire.Errorf("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", i.ID)
+			kept[i.Subnet.Zone.Name] = true
+			if err == nil {
+				err = wire.Errorf("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", i.ID)
+			}
 		}
 	}
+	if dryRun && err == nil {
+		err = wire.DryRun()
+	}
 	if dryRun {
-		return nil, wire.DryRun()
+		return nil, err
 	}
 	var changes []Change
 	for _, i := range found {
-		changes = append(changes, Change{i, i.State})
-		r.shutDown(i, "Client.UserInitiatedShutdown: User initiated shutdown")
+		if !kept[i.Subnet.Zone.Name] {
+			changes = append(changes, Change{i, i.State})
+			r.shutDown(i, "Client.UserInitiatedShutdown: User initiated shutdown")
+		}
 	}
-	return changes, nil
+	return changes, err
 }
 
 // StopInstances halts all instances or none.
