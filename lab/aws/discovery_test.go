@@ -149,6 +149,7 @@ func TestInstanceTypesAreTheBuiltInFacts(t *testing.T) {
 	}
 }
 
+// The AWS SDK says (ec2 v1.344.0, DescribeInstanceTypeOfferings): "Lists the instance types that are offered for the specified location."
 func TestOfferings(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)
@@ -213,6 +214,8 @@ func TestSpotPricesMove(t *testing.T) {
 	}
 }
 
+// The AWS SDK says (pricing v1.51.3) of GetProductsInput.Filters: "only products that match all filters are returned"; and of TERM_MATCH:
+// "Returns only products that match both the given filter field and the given value."
 func TestPriceList(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)

@@ -70,6 +70,8 @@ func (e *emulator) runningFleet(capacityType string, count int32) []string {
 	return made
 }
 
+// EC2 User Guide, "Spot Instance interruption notices": "a warning that is issued two minutes before Amazon EC2 stops or terminates your
+// Spot Instance".
 func TestSpotInterruption(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)
@@ -294,6 +296,8 @@ func TestLatency(t *testing.T) {
 	}
 }
 
+// The AWS SDK says (ec2 v1.344.0, DescribeInstances): "the result of an API command you run that creates or modifies resources might not
+// be immediately available to all subsequent commands you run"; and: "If you specify an instance ID that is not valid, an error is returned."
 func TestEventualConsistency(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)

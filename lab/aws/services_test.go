@@ -115,6 +115,8 @@ func TestAccountsAndRegionsAreApart(t *testing.T) {
 	}
 }
 
+// The AWS SDK says (sqs v1.52.9, ReceiveMessageInput.VisibilityTimeout): "If the message is not deleted or its visibility timeout is not
+// extended before the timeout expires, it becomes visible again".
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)
@@ -154,7 +156,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// A message wakes a waiting receiver, and so does the end of its patience.
+// A message wakes a waiting receiver, and so does the end of its patience. (AWS SDK, sqs v1.52.9, WaitTimeSeconds: "If no messages are
+// available and the wait time expires, the call does not return a message list.")
 func TestQueueLongPoll(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t)

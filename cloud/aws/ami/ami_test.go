@@ -90,7 +90,9 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// The names of parameters as AWS publishes them.
+// The names of parameters as AWS publishes them. (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs": "--name
+// /aws/service/eks/optimized-ami/<kubernetes-version>/<ami-type>/recommended/image_id", where ami-type is
+// "amazon-linux-2023/x86_64/standard for Amazon Linux 2023 (AL2023) x86 based instances", and so on.)
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	const eks = "/aws/service/eks/optimized-ami/1.34/"

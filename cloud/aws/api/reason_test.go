@@ -36,9 +36,23 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Shortages pass, or end with a larger quota; what a person has to mend is none. The texts are AWS's own (EC2 API Reference, "Error
+// codes for the Amazon EC2 API").
 func TestIsShortage(t *testing.T) {
 	t.Parallel()
-	if !api.IsShortage("UnfulfillableCapacity") || api.IsShortage("InvalidParameterValue") || api.IsShortage("") {
-		t.Error("shortages are not told from other errors")
+	for code, short := range map[string]bool{
+		"InsufficientInstanceCapacity":      true,  // "There is not enough capacity to fulfill your request. … wait for additional capacity to become available."
+		"UnfulfillableCapacity":             true,  // "At this time there isn't enough spare capacity to fulfill your request for Spot Instances."
+		"MaxSpotInstanceCountExceeded":      true,  // "You've reached the limit on the number of Spot Instances that you can launch. The limit depends on the instance type."
+		"InsufficientFreeAddressesInSubnet": true,  // "The specified subnet does not contain enough free private IP addresses to fulfill your request."
+		"IdempotentParameterMismatch":       false, // "The request uses the same client token as a previous, but non-identical request."
+		"RequestLimitExceeded":              false, // "The maximum request rate permitted by the Amazon EC2 APIs has been exceeded for your account."
+		"InternalError":                     false, // "An internal error has occurred. Retry your request"
+		"InvalidParameterValue":             false,
+		"":                                  false,
+	} {
+		if got := api.IsShortage(code); got != short {
+			t.Errorf("%q is a shortage: %t, want %t", code, got, short)
+		}
 	}
 }

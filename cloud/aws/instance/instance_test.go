@@ -168,7 +168,9 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-// If EC2 refuses a call as a whole, the client splits it: each instance gets its own answer.
+// If EC2 refuses a call as a whole, the client splits it: each instance gets its own answer. (AWS SDK, ec2 v1.344.0, TerminateInstances:
+// "If you specify multiple instances and the request fails (for example, because of a single incorrect instance ID), none of the
+// instances are terminated.")
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	p := &fakeEC2{missing: []string{"i-3"}, refused: []string{"i-5"}}

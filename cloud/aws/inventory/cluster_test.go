@@ -44,6 +44,8 @@ func TestFacts(t *testing.T) {
 	}}
 	h := inventory.NewCluster(options(s))
 	for range 2 {
+		// The AWS SDK says (eks v1.105.3, KubernetesNetworkConfigResponse.ServiceIpv6Cidr): "The CIDR block that Kubernetes pod and service
+		// IP addresses are assigned from if you … specified ipv6 for ipFamily when you created the cluster."
 		facts, err := h.Facts(t.Context(), awsv1.FamilyAL2023)
 		if err != nil || facts.Endpoint != "https://lab" || facts.ServiceCIDR != "fd00::/108" || facts.DNS != "10.96.0.10" || facts.Name != "lab" {
 			t.Errorf("facts %+v, %v", facts, err)

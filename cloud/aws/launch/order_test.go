@@ -293,7 +293,9 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// Read accepts answers that do not say what a failure concerns.
+// An answer may have an instance and failures. Read accepts answers that do not say what a failure concerns. (AWS SDK, ec2 v1.344.0,
+// CreateFleetOutput: Instances are "the instances that were launched by the fleet", and Errors are about "the instances that could not
+// be launched by the fleet. Supported only for fleets of type instant".)
 func TestRead(t *testing.T) {
 	t.Parallel()
 	a := launch.Read(&ec2.CreateFleetOutput{

@@ -85,7 +85,8 @@ func prune(value any) {
 	}
 }
 
-// An ordinary node requires tokens, encrypts its disk, and uses no open reservation.
+// An ordinary node requires tokens, encrypts its disk, and uses no open reservation. (AWS SDK, ec2 v1.344.0, HttpTokens: "required - IMDSv2
+// is required. You must send a session token in your instance metadata retrieval requests"; HttpPutResponseHopLimit: "Default: 1".)
 func TestBuild(t *testing.T) {
 	t.Parallel()
 	const want = `{"BlockDeviceMappings":[{"DeviceName":"/dev/xvda","Ebs":{"Encrypted":true,"VolumeSize":20,"VolumeType":"gp3"}}],` +

@@ -41,7 +41,8 @@ func TestReadEntries(t *testing.T) {
 	}
 }
 
-// Of several prices of a pool the latest counts, and one without a time not at all.
+// Of several prices of a pool the latest counts, and one without a time not at all. (AWS SDK, ec2 v1.344.0, DescribeSpotPriceHistory: "It
+// also returns the last price change before the start time, which is the effective price as of the start time.")
 func TestLatestSpotPrice(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, time.August, 21, 12, 0, 0, 0, time.UTC)
