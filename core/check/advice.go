@@ -5,6 +5,7 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
 
@@ -52,7 +53,7 @@ func checkOverlooked(e *state, f *finding) {
 		}
 		overlooked := Violation{Rule: Overlooked, Pod: e.s.Pods[u.Pod].Key()}
 		for _, n := range e.nodes {
-			if e.couldJoin(n, u.Pod) && !(n.pool != nil && e.keepsOff(n.pool, u.Pod) && e.pricesMatter()) {
+			if e.couldJoin(n, u.Pod) && !(e.keepsOff(n.taints, u.Pod) && e.pricesMatter()) {
 				overlooked.Node = n.name
 				f.note(overlooked)
 				break
@@ -125,7 +126,7 @@ func (e *state) isSound(n *node) bool {
 
 // couldBuy reports whether one more node of the pool could be bought for the pod alone.
 func (e *state) couldBuy(pool *snapshot.Pool, pod snapshot.PodIndex) bool {
-	if !pool.MayLaunch() || pool.Replicas != nil || e.keepsOff(pool, pod) {
+	if !pool.MayLaunch() || pool.Replicas != nil || e.keepsOff(pool.Taints, pod) {
 		return false
 	}
 	var fitting []choice
@@ -149,12 +150,30 @@ func (e *state) couldBuy(pool *snapshot.Pool, pod snapshot.PodIndex) bool {
 			}
 		}
 	}
-	return len(fitting) > 0 && e.varied(pool, fitting)
+	return e.variedFor(pool, pod, fitting)
+}
+
+// variedFor asks for the pool's minimums among the offers of one of the pod's node selector terms: a claim
+// cannot say "these types here, or those types there".
+func (e *state) variedFor(pool *snapshot.Pool, pod snapshot.PodIndex, fitting []choice) bool {
+	terms := e.template(pod).Terms
+	if len(terms) == 0 {
+		return len(fitting) > 0 && e.varied(pool, fitting)
+	}
+	return slices.ContainsFunc(terms, func(term requirement.Set) bool {
+		var meeting []choice
+		for i := range fitting {
+			if _, ok := fitting[i].satisfies(term); ok {
+				meeting = append(meeting, fitting[i])
+			}
+		}
+		return len(meeting) > 0 && e.varied(pool, meeting)
+	})
 }
 
 // keepsOff counts taints that only prefer, as a first attempt at placing a pod does.
-func (e *state) keepsOff(pool *snapshot.Pool, pod snapshot.PodIndex) bool {
-	for _, taint := range pool.Taints {
+func (e *state) keepsOff(taints []model.Taint, pod snapshot.PodIndex) bool {
+	for _, taint := range taints {
 		if !slices.ContainsFunc(e.template(pod).Tolerations, func(t model.Toleration) bool { return t.Tolerates(taint) }) {
 			return true
 		}

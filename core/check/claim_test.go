@@ -420,5 +420,37 @@ func TestOverlooked(t *testing.T) {
 		"rules between pods are given the benefit of the doubt": {build: func(w *world) {
 			w.unplaced(w.pod("web", apart(host, "api")))
 		}},
+		"the types of one term have the minimum": {
+			build: func(w *world) {
+				w.pool("varied", requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(2))
+				w.s.Pools = w.s.Pools[1:]
+				w.unplaced(w.pod("web", terms(ofTypes("small", "large"))))
+			},
+			want: []Rule{Overlooked},
+		},
+		"only the types of two terms together have the minimum": {build: func(w *world) {
+			w.pool("varied", requirement.New(requirement.KeyInstanceType, requirement.Exists).WithMinValues(2))
+			w.s.Pools = w.s.Pools[1:]
+			w.unplaced(w.pod("web", terms(ofTypes("small"), ofTypes("large"))))
+		}},
+		"a node that the pod would rather avoid": {
+			build: func(w *world) { disliked(w) },
+			want:  []Rule{Overlooked},
+		},
+		"a node that the pod would rather avoid, while it waits for a price": {build: func(w *world) {
+			disliked(w)
+			w.s.Pools[0].PriceCeiling = 100
+		}},
 	}.run(t)
+}
+
+func ofTypes(names ...string) requirement.Set {
+	return requirement.NewSet(requirement.New(requirement.KeyInstanceType, requirement.In, names...))
+}
+
+// disliked leaves a pod without a place beside a node whose taint only prefers to keep it off.
+func disliked(w *world) {
+	w.s.Pools[0].Unready.Code = reason.NotReady
+	w.node("n1", "a").Taints = []model.Taint{{Key: "costly", Effect: model.PreferNoSchedule}}
+	w.unplaced(w.pod("web"))
 }
