@@ -1,6 +1,7 @@
 package wait
 
 import (
+	"slices"
 	"time"
 
 	"tenon/core/plan"
@@ -17,6 +18,25 @@ const (
 	longestArrival = 2 * time.Minute
 )
 
+// Transit counts the pods that have yet to take their places, to be moved, or to end.
+type Transit struct {
+	Placed, Moving, Leaving int
+	All                     int // how many pods there are
+}
+
+// Over reports whether moves need not wait for them.
+func (t Transit) Over() bool { return !t.coming() && t.Moving == 0 && !t.ending() }
+
+func (t Transit) coming() bool { return t.Placed*arriving > t.All }
+func (t Transit) ending() bool { return t.Leaving*arriving > t.All }
+
+// InTransit reports whether moves of a plan wait for pods in transit.
+func InTransit(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Disruptions, func(d plan.Disruption) bool {
+		return d.Delay.Code == reason.PodsArriving || d.Delay.Code == reason.PodsLeaving
+	})
+}
+
 // arrivals has moves that save money wait while many pods are on their way to their places. Nodes
 // look empty until their pods have come, and pods that are moved take the room that was
 // bought for others. Moves wait for those before them, too: what is saved next depends on where
@@ -24,14 +44,15 @@ const (
 // bought for pods that are about to end. It returns since when each of these has been so.
 func arrivals(s *snapshot.Snapshot, p *plan.Plan) snapshot.Arrivals {
 	since := s.Waiting.Arrivals
+	pods := Transit{s.Waiting.Placed, s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods)}
 	for _, cause := range []struct {
 		code reason.Code
 		is   bool
 		at   *time.Time
 	}{
-		{reason.PodsArriving, s.Waiting.Placed*arriving > len(s.Pods), &since.Placed},
-		{reason.PodsArriving, s.Waiting.Moving > 0, &since.Moving},
-		{reason.PodsLeaving, s.Waiting.Leaving*arriving > len(s.Pods), &since.Leaving},
+		{reason.PodsArriving, pods.coming(), &since.Placed},
+		{reason.PodsArriving, pods.Moving > 0, &since.Moving},
+		{reason.PodsLeaving, pods.ending(), &since.Leaving},
 	} {
 		switch {
 		case !cause.is:

@@ -53,6 +53,8 @@ type Evaluation struct {
 	Swept, Changed bool
 	// Next is when an answer may change although nothing happens; zero is never.
 	Next time.Time
+	// Held says that the last one began something, or left moves waiting for pods in transit; Over that this is over.
+	Held, Over bool
 }
 
 const (
@@ -61,6 +63,10 @@ const (
 	evaluateEvery = 10 * time.Second
 	// evaluateAnyway is after how long to evaluate although nothing is known to have changed.
 	evaluateAnyway = 5 * time.Minute
+	// evaluateOver is the least time to the evaluation that goes on when what the last one waited for is over, and
+	// how often to see whether it is; overShare is how much of one core these may take, as its inverse.
+	evaluateOver = time.Second
+	overShare    = 5
 	// coreShare is how much of one core evaluations may take, as its inverse.
 	coreShare = 20
 	// budgetsEvery is how often to look again while budgets hold nodes back: they may have a
@@ -81,11 +87,17 @@ func (e Evaluation) Left(now time.Time) time.Duration {
 	if !e.Swept {
 		pause = min(e.Took, evaluateAnyway) // nodes wait to be looked at
 	}
+	if e.Held {
+		often = max(evaluateOver, e.Pause)
+		if e.Over {
+			pause = min(pause, max(often, overShare*e.Took))
+		}
+	}
 	earliest, due := e.Last.Add(pause), e.Last.Add(evaluateAnyway)
 	if !e.Next.IsZero() && e.Next.Before(due) {
 		due = e.Next
 	}
-	if e.Changed || !e.Swept || due.Before(earliest) {
+	if e.Changed || e.Held && e.Over || !e.Swept || due.Before(earliest) {
 		due = earliest
 	}
 	return min(due.Sub(now), often)

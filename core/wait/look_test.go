@@ -49,6 +49,9 @@ func TestEvaluation(t *testing.T) {
 		"an answer changes in eight seconds":   {Evaluation{Last: last, Swept: true, Next: now.Add(8 * time.Second)}, 8 * time.Second},
 		"nodes wait for their turn":            {Evaluation{Last: last, Took: time.Second}, -3 * time.Second},
 		"the last took long":                   {Evaluation{Last: last, Took: 600 * time.Millisecond, Swept: true, Changed: true}, 8 * time.Second},
+		"what it waited for is over":           {Evaluation{Last: last, Took: time.Second, Swept: true, Held: true, Over: true}, time.Second},
+		"what it waits for goes on":            {Evaluation{Last: last, Swept: true, Changed: true, Held: true}, time.Second},
+		"over, and the operator's pause holds": {Evaluation{Last: last, Pause: 30 * time.Second, Swept: true, Held: true, Over: true}, 26 * time.Second},
 		"the operator's pause is seen through": {Evaluation{Last: last, Pause: 30 * time.Second, Swept: true, Changed: true}, 26 * time.Second},
 	} {
 		if got := tc.e.Left(now); got != tc.want {

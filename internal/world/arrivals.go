@@ -6,6 +6,7 @@ import (
 
 	"tenon/core/order"
 	"tenon/core/snapshot"
+	"tenon/core/wait"
 )
 
 // arrivals is what a command was to bring to the nodes that take its pods.
@@ -13,6 +14,13 @@ type arrivals struct {
 	begun   time.Time
 	places  []expected
 	evicted time.Time // when the last of its pods was seen to be gone; zero before
+}
+
+// Transit counts the pods on their way.
+func (w *World) Transit() wait.Transit {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return wait.Transit{Placed: len(w.ledger.places), Moving: len(w.ledger.arranged), Leaving: w.surplus(), All: len(w.pods.all)}
 }
 
 // expected is how many pods of each template come to a node, or to the node of a claim.

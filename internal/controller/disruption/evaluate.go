@@ -32,6 +32,7 @@ type round struct {
 	ended   int              // how many commands were over
 	blind   int              // the number of pools whose offers were unknown
 	waiting snapshot.Waiting // what the decision postponed
+	held    bool             // it began something, or moves wait for pods in transit
 }
 
 const (
@@ -74,6 +75,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	d.last.changes, d.last.at = picture.Pulse.Changes, now
 	d.last.sweep(decision.Coverage)
 	d.last.ended, d.last.blind = ended, blind
+	d.last.held = wait.InTransit(&decision.Plan) || slices.ContainsFunc(decision.Plan.Disruptions, func(g plan.Disruption) bool { return g.Now() })
 	d.last.next, d.last.waiting = wait.NextProspect(decision.Plan.Prospects, now), decision.Waiting
 	if d.o.Tell != nil {
 		d.o.Tell(picture.Snapshot, &decision)
@@ -103,6 +105,7 @@ func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 		Last: d.last.at, Took: d.last.took, Pause: d.o.Pause, Swept: d.last.after == "", Next: d.last.next,
 		// A command that was taken back leaves no visible change behind.
 		Changed: pulse.Changes != d.last.changes || d.underway.Ended() != d.last.ended,
+		Held:    d.last.held, Over: d.last.held && d.underway.Machines() == 0 && d.o.World.Transit().Over(),
 	}.Left(now)
 }
 
