@@ -17,11 +17,15 @@ type places struct {
 	wanted bool
 	wait   time.Duration
 	opened int
+	// together are the nodes that open with one that opens, by claim.
+	together map[string]string
 }
 
 func (p *places) Wanted(string) bool { return p.wanted }
 
-func (p *places) Prepare(context.Context, string, string) time.Duration { return p.wait }
+func (p *places) Prepare(context.Context, string, string) (time.Duration, map[string]string) {
+	return p.wait, p.together
+}
 
 func (p *places) Opened(string) { p.opened++ }
 
@@ -46,7 +50,7 @@ func TestNodesOpenWhenPodsHaveBeenTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, memory.Options{})
-			s.controller = At(s.Kit, s.tracker, nil, &tc.places)
+			s.controller = At(s.Kit, s.tracker, nil, &tc.places, 1)
 			s.Put(s.Named("web-1", "web"))
 			s.run()
 			s.join(tc.change, func(n *corev1.Node) {
@@ -62,5 +66,35 @@ func TestNodesOpenWhenPodsHaveBeenTold(t *testing.T) {
 				t.Errorf("the node is looked at again after %s", result.After)
 			}
 		})
+	}
+}
+
+// A node that opens opens the others of its group, but not those that are not ready or whose claim is going.
+func TestNodesOpenTogether(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, memory.Options{})
+	all := &places{wanted: true, wait: time.Second}
+	s.controller = At(s.Kit, s.tracker, nil, all, 1)
+	names := []string{"web-1", "web-2", "web-3", "web-4"}
+	for _, name := range names {
+		s.Put(s.Named(name, "web"))
+		s.Run(s.controller, name)
+		s.join()
+		s.Run(s.controller, name)
+	}
+	var node corev1.Node
+	s.Get("node-web-3", &node)
+	node.Status.Conditions = nil
+	s.Put(&node)
+	var claim karpenterv1.NodeClaim
+	s.Get("web-4", &claim)
+	s.Delete(&claim)
+	all.wait, all.together = 0, map[string]string{"web-1": "node-web-1", "web-2": "node-web-2", "web-3": "node-web-3", "web-4": "node-web-4"}
+	s.Run(s.controller, "web-1")
+	for i, want := range []bool{true, true, false, false} {
+		s.Get("node-"+names[i], &node)
+		if open := !tainted(&node, karpenterv1.TaintUnregistered()); open != want {
+			t.Errorf("%s is open: %t", node.Name, open)
+		}
 	}
 }

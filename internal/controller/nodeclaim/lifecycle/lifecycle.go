@@ -42,34 +42,37 @@ import (
 )
 
 type lifecycle struct {
-	kit     reconcile.Kit
-	tracker *registration.Tracker
-	market  Catalogs // may be nil
-	places  Places
-	about   cloud.Description
-	words   requirement.Vocabulary
+	kit      reconcile.Kit
+	tracker  *registration.Tracker
+	market   Catalogs // may be nil
+	places   Places
+	parallel int // how many nodes are opened at the same time
+	about    cloud.Description
+	words    requirement.Vocabulary
 }
 
 // New makes the controller. The tracker learns how launches and registrations end.
 func New(kit reconcile.Kit, tracker *registration.Tracker) reconcile.Controller {
-	return At(kit, tracker, nil, nil)
+	return At(kit, tracker, nil, nil, 1)
 }
 
 // Places knows the pods that have places on nodes, and tells them before a node opens.
 type Places interface {
 	// Wanted reports whether pods have to be told before the node of a claim opens.
 	Wanted(claim string) bool
-	// Prepare tells them, and returns how much longer the node is to stay closed.
-	Prepare(ctx context.Context, claim, node string) time.Duration
+	// Prepare tells them, and returns how much longer the node is to stay closed, and the nodes that open together
+	// with it, by claim.
+	Prepare(ctx context.Context, claim, node string) (closed time.Duration, together map[string]string)
 	// Opened is called when the node has opened.
 	Opened(claim string)
 }
 
 // At makes the controller for claims that are bought from a market, as the decision saw it. Without a
-// market the provider's own catalogue counts, and without places nodes open as soon as they have joined.
-func At(kit reconcile.Kit, tracker *registration.Tracker, market Catalogs, places Places) reconcile.Controller {
+// market the provider's own catalogue counts, and without places nodes open as soon as they have joined. At most so many nodes are
+// opened at the same time.
+func At(kit reconcile.Kit, tracker *registration.Tracker, market Catalogs, places Places, parallel int) reconcile.Controller {
 	about := kit.Cloud.Describe().WithDefaults()
-	l := &lifecycle{kit: kit, tracker: tracker, market: market, places: places, about: about, words: about.Vocabulary()}
+	l := &lifecycle{kit: kit, tracker: tracker, market: market, places: places, parallel: min(max(parallel, 1), sideBySide), about: about, words: about.Vocabulary()}
 	return reconcile.Controller{
 		Name: "nodeclaim.lifecycle",
 		Watches: []reconcile.Watch{

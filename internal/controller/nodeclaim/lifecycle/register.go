@@ -12,12 +12,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/core/order"
 	"tenon/internal/lookup"
+	"tenon/internal/parallel"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
@@ -81,11 +84,14 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 		return reconcile.In(gateWait(admission)), errors.Join(trouble, err)
 	}
 	l.warnOfRace(ctx, claim, nodes[0])
-	if wait := l.staysClosed(ctx, claim, node); wait > 0 {
+	wait, together := l.staysClosed(ctx, claim, node)
+	if wait > 0 {
 		err := l.saveNode(ctx, nodes[0], node)
 		conditions.SetUnknown(karpenterv1.ConditionRegistered, "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
 		return reconcile.In(wait), err
 	}
+	delete(together, claim.Name)
+	l.openTogether(ctx, together)
 	if err := l.saveNode(ctx, nodes[0], admittedNode(node)); err != nil {
 		return reconcile.Never, err
 	}
@@ -98,18 +104,46 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 	return reconcile.Never, nil
 }
 
+// sideBySide is how many nodes are opened at the same time.
+const sideBySide = 20
+
+// openTogether opens nodes, by claim. If they opened one after the other, kube-scheduler would try pods whose nodes are still closed, and
+// put them elsewhere. A node that cannot be opened here opens when its claim comes to that.
+func (l *lifecycle) openTogether(ctx context.Context, nodes map[string]string) {
+	claims := order.Keys(nodes)
+	parallel.Run(l.parallel, len(claims), func(i int) {
+		if err := l.openOne(ctx, claims[i], nodes[claims[i]]); err != nil {
+			reconcile.Log(ctx).V(1).Info("a node does not open with others", "NodeClaim", claims[i], "reason", err.Error())
+		}
+	})
+}
+
+func (l *lifecycle) openOne(ctx context.Context, claimName, nodeName string) error {
+	claim, node := &karpenterv1.NodeClaim{}, &corev1.Node{}
+	if err := l.kit.Client.Get(ctx, client.ObjectKey{Name: claimName}, claim); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if err := l.kit.Client.Get(ctx, client.ObjectKey{Name: nodeName}, node); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if claim.DeletionTimestamp != nil || node.Spec.ProviderID != claim.Status.ProviderID || !ready(node) || isHeld(node) {
+		return nil
+	}
+	return l.saveNode(ctx, node, admittedNode(withClaim(node, claim)))
+}
+
 // longestClosed is how long after it has joined a node may stay closed for the sake of its pods.
 const longestClosed = 30 * time.Second
 
 // staysClosed is how much longer a node stays closed because pods have places there: until it is
-// ready, and they have been told. Nothing is that it opens now.
-func (l *lifecycle) staysClosed(ctx context.Context, claim *karpenterv1.NodeClaim, node *corev1.Node) time.Duration {
+// ready, and they have been told. Nothing is that it opens now, together with others.
+func (l *lifecycle) staysClosed(ctx context.Context, claim *karpenterv1.NodeClaim, node *corev1.Node) (wait time.Duration, together map[string]string) {
 	left := longestClosed - l.kit.Clock.Since(node.CreationTimestamp.Time)
 	if l.places == nil || left <= 0 || !tainted(node, karpenterv1.TaintUnregistered()) || !l.places.Wanted(claim.Name) {
-		return 0
+		return 0, nil
 	}
 	if !ready(node) || isHeld(node) {
-		return left
+		return left, nil
 	}
 	return l.places.Prepare(ctx, claim.Name, node.Name)
 }

@@ -87,28 +87,43 @@ func (n *Nominator) Wanted(claim string) bool {
 }
 
 // Prepare nominates the pods that have their places on the node of a claim, together with those of
-// other nodes that open with it. It returns how much longer the node is to stay closed; nothing is
-// that it may open.
-func (n *Nominator) Prepare(ctx context.Context, claim, node string) time.Duration {
+// other nodes that open with it. It returns how much longer the node is to stay closed, and when it may open, all nodes that
+// are to open at the same time, by claim, if this one is the first that learns of it.
+func (n *Nominator) Prepare(ctx context.Context, claim, node string) (closed time.Duration, together map[string]string) {
 	if !n.Wanted(claim) {
-		return 0
+		return 0, nil
 	}
 	now := n.turn(ctx, claim, node)
-	if now.leads && n.heard() {
-		if late := n.openings.heard(n.kit.Clock.Now()); late != nil {
-			n.nominate(ctx, late)
-		} else {
-			now.open = true
-		}
+	if now.leads && n.heard() && n.complete(ctx) {
+		now.open, together = true, n.openings.group()
 	}
 	switch {
 	case now.open:
 		n.write(ctx, n.world.NominationsFor(map[string]string{claim: node})) // those that the scheduler has taken away meanwhile
-		return 0
+		return 0, together
 	case now.leads:
-		return hearing
+		return hearing, nil
 	}
-	return now.pause
+	return now.pause, nil
+}
+
+// complete reports whether the nodes of a group may open, and nominates more pods if not: those of nodes that have become ready
+// meanwhile, and those whose nominations the scheduler has taken away. It tries all pods when the first nodes have joined, before any node
+// is open, and that may take it seconds.
+func (n *Nominator) complete(ctx context.Context) bool {
+	now := n.kit.Clock.Now()
+	if n.openings.inTime(now) {
+		if again := n.world.NominationsFor(n.openings.group()); len(again) > 0 {
+			n.write(ctx, again)
+			n.openings.nominated(n.kit.Clock.Now())
+			return false
+		}
+	}
+	late := n.openings.heard(now)
+	if late != nil {
+		n.nominate(ctx, late)
+	}
+	return late == nil
 }
 
 // turn says what a node does next, after its whole group has been nominated if that is due.

@@ -74,17 +74,40 @@ func (s *fixture) named(t *testing.T) map[string]string {
 func TestANodeOpensWhenItsPodsAreNominated(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
-	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
+	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
 		t.Error("the node opens although no watch has told of the nominations")
 	}
 	if got := s.named(t); got["small"] != nodeName || got["large"] != nodeName {
 		t.Errorf("nominated are %v", got)
 	}
-	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
+	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
 		t.Errorf("the node stays closed for %s", wait)
 	}
 	if n := s.Count(s.Kit.Metrics.PodsNominationsTotal.WithLabelValues("nominated")); n != 2 {
 		t.Errorf("%v nominations are counted", n)
+	}
+}
+
+// A nomination that the scheduler takes away before the node opens is written again first, and the nodes of a group open
+// together.
+func TestANominationThatIsTakenAwayIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	s.nominator.Prepare(t.Context(), claimName, nodeName)
+	s.named(t)
+	var pod corev1.Pod
+	s.Must(s.API.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "large"}, &pod))
+	pod.Status.NominatedNodeName = ""
+	s.Must(s.API.Status().Update(t.Context(), &pod))
+	s.world.Put(&pod)
+	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
+		t.Error("the node opens although a pod is not nominated")
+	}
+	if got := s.named(t); got["large"] != nodeName {
+		t.Errorf("nominated are %v", got)
+	}
+	if wait, together := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 || together[claimName] != nodeName {
+		t.Errorf("the node stays closed for %s, with it open %v", wait, together)
 	}
 }
 
@@ -100,7 +123,7 @@ func TestANodeDoesNotWaitForEver(t *testing.T) {
 	})
 	s.nominator.Prepare(t.Context(), claimName, nodeName)
 	s.Clock.Step(2 * time.Second)
-	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
+	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
 		t.Errorf("the node stays closed for %s", wait)
 	}
 }
@@ -113,7 +136,7 @@ func TestNodesOfABurstOpenTogether(t *testing.T) {
 	if cause := s.world.Assume(&karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}, model.Resources{}, []world.PodRef{{UID: s.pods[0].UID, Namespace: "default", Name: s.pods[0].Name}}); cause.Code != reason.None {
 		t.Fatal(cause.Text())
 	}
-	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
+	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
 		t.Error("the node opens while another is still to come")
 	}
 	if got := s.named(t); got["small"] != "" || got["large"] != "" {
@@ -124,7 +147,7 @@ func TestNodesOfABurstOpenTogether(t *testing.T) {
 		t.Errorf("nominated are %v", got)
 	}
 	for _, n := range [][2]string{{"web-2", "node-2"}, {claimName, nodeName}} {
-		if wait := s.nominator.Prepare(t.Context(), n[0], n[1]); wait != 0 {
+		if wait, _ := s.nominator.Prepare(t.Context(), n[0], n[1]); wait != 0 {
 			t.Errorf("%s stays closed for %s", n[1], wait)
 		}
 	}
@@ -134,7 +157,7 @@ func TestNodesOfABurstOpenTogether(t *testing.T) {
 func TestNominationsCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, func(r *harness.Harness) { r.Kit.Settings.NominatePods = false })
-	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
+	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
 		t.Errorf("the node stays closed for %s", wait)
 	}
 	s.Run(s.nominator.Controller(), "")
@@ -157,7 +180,7 @@ func TestWithoutTheRightNodesOpen(t *testing.T) {
 	})
 	s.nominator.Prepare(t.Context(), claimName, nodeName)
 	s.Clock.Step(2 * time.Second)
-	if wait := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
+	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
 		t.Errorf("the node stays closed for %s", wait)
 	}
 }
