@@ -48,7 +48,7 @@ func costDimension(args []string) (cost.Dimension, error) {
 	return "", errors.New("write by what the cost is divided as one of " + strings.Join(known, ", "))
 }
 
-var costOutputs = []string{"table", "json", "yaml", "opencost", "prometheus"}
+var costOutputs = []string{"table", "json", "yaml", outputPath, "opencost", "prometheus"}
 
 func costCommand(w Env) *cobra.Command {
 	var f costFlags
@@ -86,7 +86,7 @@ price of every decision, and snapshots to divide the sum.`,
 	flags.SortFlags = false
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
-	flags.StringVarP(&f.output, "output", "o", costOutputs[0], "format: "+strings.Join(costOutputs, ", "))
+	flags.StringVarP(&f.output, "output", "o", costOutputs[0], "format: "+outputsText(costOutputs))
 	f.paid.flags(flags)
 	flags.StringArrayVar(&f.fees, "fee", nil, "what is paid an hour beside the nodes as NAME=PRICE, such as \"EKS control plane=0.10\": a line of its own, which is in no other sum; may be repeated")
 	flags.StringVar(&f.past.at, "at", "", "what the nodes cost an hour at this time, as RFC 3339 or as a duration before now, such as 2h")
@@ -103,8 +103,8 @@ price of every decision, and snapshots to divide the sum.`,
 }
 
 func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
-	if !slices.Contains(costOutputs, f.output) {
-		return fmt.Errorf("unknown output format %q; use one of %s", f.output, strings.Join(costOutputs, ", "))
+	if err := checkOutput(f.output, costOutputs...); err != nil {
+		return err
 	}
 	if f.output == "opencost" && !slices.Contains(opencost.Aggregates, by) {
 		return errors.New("OpenCost divides costs among pods: write tenon cost namespace or tenon cost owner")
@@ -153,6 +153,9 @@ func runCost(ctx context.Context, by cost.Dimension, f costFlags, w Env) error {
 
 // writeDocument writes a document in the format that is asked for; table writes it for people.
 func writeDocument(to io.Writer, output string, document any, table func(io.Writer) error) error {
+	if template, found := strings.CutPrefix(output, outputPath); found {
+		return writeTemplate(to, template, document)
+	}
 	switch output {
 	case "json":
 		return encodedIndented(to, document)

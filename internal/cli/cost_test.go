@@ -63,7 +63,7 @@ func TestCostTeachesMistakes(t *testing.T) {
 	for args, want := range map[string]string{
 		"--discount 5": "such as on-demand=28", "--fee plane": "such as \"EKS control plane=0.10\"", "--price-file missing.csv": "--price-file: open missing.csv", "--discount spot=5 --at 2h": "leave them out with --at", "--savings-plan 5": "such as 1.5@28",
 		"team": "pool, namespace, owner, capacity-type, zone, type", "pool zone": "as one of pool",
-		"-o xml": "table, json, yaml, opencost, prometheus", "pool -o opencost": "tenon cost namespace or tenon cost owner",
+		"-o xml": "table, json, yaml, jsonpath=TEMPLATE, opencost or prometheus", "pool -o opencost": "tenon cost namespace or tenon cost owner",
 	} {
 		got := run(t, nil, append([]string{"cost"}, strings.Fields(args)...)...)
 		if got.status != 1 || !strings.Contains(got.err, want) {

@@ -23,14 +23,14 @@ type pastCost struct{ at, since, from string }
 func (p pastCost) given() bool { return p.at != "" || p.since != "" }
 
 // pastOutputs are the formats of costs in the past.
-var pastOutputs = []string{"table", "json", "yaml"}
+var pastOutputs = []string{"table", "json", "yaml", outputPath}
 
 func (p pastCost) check(output string) error {
 	switch {
 	case p.at != "" && p.since != "":
 		return errors.New("--at is a moment and --since a span of time that ends now: give one of them")
-	case p.given() && !slices.Contains(pastOutputs, output):
-		return fmt.Errorf("-o %s is about the present fleet; use one of %s with --at and --since", output, strings.Join(pastOutputs, ", "))
+	case p.given() && checkOutput(output, pastOutputs...) != nil:
+		return fmt.Errorf("-o %s is about the present fleet; use %s with --at and --since", output, outputsText(pastOutputs))
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // viewProm is the text format of Prometheus, for the textfile collector of its node exporter.
 const viewProm = "prom"
 
-var viewOutputs = []string{topTable, topJSON, topCSV, viewProm}
+var viewOutputs = []string{topTable, outputName, topJSON, topYAML, topCSV, viewProm, outputPath}
 
 // fleetVersion is the version of the JSON that `tenon view -o json` prints. It rises when a field
 // goes or changes its meaning.
@@ -36,13 +36,15 @@ func writeFleet(w Env, output string, o viewer.Options, watched *watch.Watch) er
 		return writeRowsCSV(w.Out, nodes, rowsOf("nodes", fleet, nodes))
 	case viewProm:
 		return writeProm(w.Out, fleet, o.NoPrices)
+	case outputName:
+		return writeNames(w.Out, rowsOf("nodes", fleet, []topColumn{nameColumn}))
 	}
 	all := map[string]any{"version": fleetVersion, "cluster": o.Title, "currency": fleet.Currency}
 	for what := range tops {
 		columns := fleetColumns(what, o)
 		all[what] = objects(columns, rowsOf(what, fleet, columns))
 	}
-	return writeJSON(w.Out, all)
+	return writeDocument(w.Out, output, all, nil)
 }
 
 // fleetColumns are those of `tenon top`, with the labels that are asked for and without prices where they are off.

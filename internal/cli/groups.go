@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,13 +70,13 @@ Autoscaler was found, or the input was wrong.`,
 	flags.StringVar(&f.deployment, "deployment", "", "NAMESPACE/NAME of the Deployment; needed if several run Cluster Autoscaler")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says which cluster to look at; empty: KUBECONFIG, else ~/.kube/config, else the pod's service account")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; empty: the current one")
-	flags.StringVarP(&f.output, "output", "o", "values", "format: values, for the chart, with notes on standard error; or json, yaml with all in one")
+	flags.StringVarP(&f.output, "output", "o", "values", "format: values, for the chart, with notes on standard error; or json, yaml or jsonpath=TEMPLATE with all in one")
 	return cmd
 }
 
 func runGroupsImport(ctx context.Context, w Env, f importFlags) error {
-	if !slices.Contains([]string{"values", "json", "yaml"}, f.output) {
-		return fmt.Errorf("unknown output format %q; use values, json or yaml", f.output)
+	if err := checkOutput(f.output, "values", "json", "yaml", outputPath); err != nil {
+		return err
 	}
 	setUp, err := readSetUp(ctx, w, f)
 	if err != nil {
@@ -214,6 +213,9 @@ func chooseDeployment(deployments []appsv1.Deployment, named string) (*appsv1.De
 }
 
 func writeImport(w Env, format string, r clusterautoscaler.Result) error {
+	if template, found := strings.CutPrefix(format, outputPath); found {
+		return writeTemplate(w.Out, template, r)
+	}
 	if format == "json" {
 		encoder := json.NewEncoder(w.Out)
 		encoder.SetIndent("", "  ")

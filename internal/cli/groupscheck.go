@@ -30,7 +30,7 @@ import (
 
 func groupsCheckCommand(w Env) *cobra.Command {
 	o := planning.Options{Consolidate: true, Output: planning.Table}
-	var now string
+	var now, output string
 	cmd := &cobra.Command{
 		Use:   "check NODEGROUP",
 		Short: "Say what would become of the nodes of a group that is handed over to pools",
@@ -53,9 +53,13 @@ Exit status: 0 when there is nothing to do before; 2 when a node would stay or s
 	flags.StringVar(&o.Catalog, "catalog", "", catalogUsage(w))
 	flags.StringVar(&o.Region, "region", w.Cloud.Builtin.Region, "region of the built-in "+w.Cloud.Builtin.Name+" catalogue")
 	flags.StringVar(&now, "now", "", "time of the plan as RFC 3339 (default: the clock's)")
+	flags.StringVarP(&output, "output", "o", "text", "format: text, name (node/NAME of those that would stay), json, yaml or jsonpath=TEMPLATE")
 	settingFlags(flags, w)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c := groupCheck{name: args[0]}
+		if err := checkOutput(output, "text", outputName, "json", "yaml", outputPath); err != nil {
+			return err
+		}
+		c := groupCheck{name: args[0], output: output}
 		o.Prepare = c.prepare
 		o.Write = c.write
 		if _, err := makePlan(cmd, w, o, now); err != nil {
@@ -72,6 +76,7 @@ Exit status: 0 when there is nothing to do before; 2 when a node would stay or s
 // groupCheck is one run.
 type groupCheck struct {
 	name    string
+	output  string
 	objects *ingest.Objects
 	open    bool // there is something to do before
 }
@@ -150,44 +155,90 @@ func alike(group *tenonv1alpha1.NodeGroup, node *corev1.Node) bool {
 	return slices.Contains(s.InstanceTypes, node.Labels[corev1.LabelInstanceTypeStable]) && slices.Contains(s.Zones, node.Labels[corev1.LabelTopologyZone])
 }
 
+// handover is what `tenon groups check` prints.
+type handover struct {
+	Group string          `json:"group"`
+	Nodes []handedNode    `json:"nodes"`
+	Notes []handoverNotes `json:"notes"`
+}
+
+// handedNode is what would become of a node.
+type handedNode struct {
+	Name    string `json:"name"`
+	Outcome string `json:"outcome"` // replaced, waits or stays
+	// Why says what keeps a node, and Replacement what is bought for one that is replaced.
+	Why         string `json:"why,omitempty"`
+	Replacement string `json:"replacement,omitempty"`
+}
+
+// handoverNotes are objects about which people should know something.
+type handoverNotes struct {
+	About   string   `json:"about"`
+	Objects []string `json:"objects"`
+}
+
 func (c *groupCheck) write(to io.Writer, p document.Planned) error {
-	var lines []string
-	say := func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }
+	h := c.handover(p)
+	c.open = len(h.Notes) > 0 || slices.ContainsFunc(h.Nodes, func(n handedNode) bool { return n.Outcome == "stays" })
+	if c.output == outputName {
+		for _, n := range h.Nodes {
+			if n.Outcome == "stays" {
+				fmt.Fprintf(to, "node/%s\n", n.Name)
+			}
+		}
+		return nil
+	}
+	return writeDocument(to, c.output, h, h.write)
+}
+
+func (c *groupCheck) handover(p document.Planned) handover {
+	h := handover{Group: c.name, Nodes: []handedNode{}, Notes: []handoverNotes{}}
 	nodes := map[string]bool{}
-	var goes, waits, stays []string
 	for i := range p.Plan.Prospects {
 		n := &p.Plan.Prospects[i]
 		if n.Pool != snapshot.GroupPool(c.name) {
 			continue
 		}
 		nodes[n.Node] = true
+		one := handedNode{Name: n.Node, Outcome: "stays", Why: n.Cause.Text()}
 		switch n.Kind {
 		case plan.Chosen:
-			goes = append(goes, n.Node+" "+replacement(&p.Plan.Disruptions[n.Disruption]))
+			one = handedNode{Name: n.Node, Outcome: "replaced", Replacement: replacement(&p.Plan.Disruptions[n.Disruption])}
 		case plan.Waiting:
-			waits = append(waits, n.Node+": "+n.Cause.Text())
-		default:
-			stays = append(stays, n.Node+": "+n.Cause.Text())
+			one.Outcome = "waits"
 		}
-	}
-	for _, each := range []struct {
-		title string
-		list  []string
-	}{{"can be replaced now", goes}, {"would be replaced after others", waits}, {"would stay", stays}} {
-		say("%s: %s", plural(len(each.list), "node", "nodes"), each.title)
-		for _, line := range each.list {
-			say("  %s", line)
-		}
+		h.Nodes = append(h.Nodes, one)
 	}
 	found := c.pods(nodes)
 	c.budgets(nodes, found)
 	c.daemons(&p, nodes, found)
 	for _, title := range order.Keys(found) {
 		slices.Sort(found[title])
-		say("%s: %s", title, strings.Join(found[title], ", "))
+		h.Notes = append(h.Notes, handoverNotes{title, found[title]})
 	}
-	c.open = len(stays)+len(found) > 0
-	_, err := io.WriteString(to, strings.Join(lines, "\n")+"\n")
+	return h
+}
+
+// write writes it for people.
+func (h handover) write(to io.Writer) error {
+	var text strings.Builder
+	for _, each := range []struct{ outcome, title string }{{"replaced", "can be replaced now"}, {"waits", "would be replaced after others"}, {"stays", "would stay"}} {
+		var lines []string
+		for _, n := range h.Nodes {
+			switch {
+			case n.Outcome != each.outcome:
+			case n.Replacement != "":
+				lines = append(lines, fmt.Sprintf("  %s %s\n", n.Name, n.Replacement))
+			default:
+				lines = append(lines, fmt.Sprintf("  %s: %s\n", n.Name, n.Why))
+			}
+		}
+		fmt.Fprintf(&text, "%s: %s\n%s", plural(len(lines), "node", "nodes"), each.title, strings.Join(lines, ""))
+	}
+	for _, n := range h.Notes {
+		fmt.Fprintf(&text, "%s: %s\n", n.About, strings.Join(n.Objects, ", "))
+	}
+	_, err := io.WriteString(to, text.String())
 	return err
 }
 

@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
 
 	"tenon/internal/cli/planning"
 	"tenon/internal/journal"
@@ -42,7 +44,7 @@ type journalOptions struct {
 }
 
 // journalOutputs are the formats of `tenon journal`.
-var journalOutputs = []string{"text", "wide", "json", "otlp"}
+var journalOutputs = []string{"text", outputWide, outputName, "json", "yaml", "otlp", outputPath}
 
 func journalCommand(w Env) *cobra.Command {
 	var o journalOptions
@@ -61,6 +63,8 @@ own machine alone; kubectl brings it here:
   kubectl -n kube-system port-forward deployment/tenon 8080
 
 -o json writes lines of JSON with the snapshots, as far as they are kept: tenon replay reads them.
+-o yaml writes a document for each entry, and -o jsonpath fills in a template of kubectl's, whose .items
+are the entries; both without snapshots. -o name lists the decisions as tenon replay takes them.
 -o otlp writes OpenTelemetry logs as lines of JSON, each of which a collector reads from a file or takes
 at /v1/logs.
 
@@ -74,7 +78,7 @@ Exit status: 0, or 1 when the journal could not be read.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.from, "from", defaultJournal, journalUsage)
-	flags.StringVarP(&o.output, "output", "o", "text", "format: text, wide (all names and reasons), json (lines) or otlp (lines of OpenTelemetry logs)")
+	flags.StringVarP(&o.output, "output", "o", "text", "format: text, wide (all names and reasons), name (decision/NUMBER, for tenon replay), json (lines), yaml, otlp (lines of OpenTelemetry logs) or jsonpath=TEMPLATE")
 	flags.StringVar(&o.since, "since", "", "only decisions after a time, as RFC 3339 or as a duration before now, such as 2h")
 	flags.StringVar(&o.until, "until", "", "only decisions before a time, as for --since")
 	flags.StringVar(&o.by, "by", "", "only decisions of a controller: provisioner, disruption or comparison (shadow mode); or hand, for changes that users made")
@@ -89,8 +93,11 @@ func runJournal(ctx context.Context, w Env, o journalOptions) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(journalOutputs, o.output) {
-		return fmt.Errorf("unknown output format %q; use %s", o.output, strings.Join(journalOutputs, ", "))
+	if err := checkOutput(o.output, journalOutputs...); err != nil {
+		return err
+	}
+	if o.follow && strings.HasPrefix(o.output, outputPath) {
+		return errors.New("-o jsonpath fills in one template from all decisions: it cannot --follow")
 	}
 	tail, told := journal.NewTail(readJournal(w, o.from), 0), telling{outcomes: map[int64]int{}}
 	for {
@@ -190,7 +197,20 @@ func (o *journalOptions) write(ctx context.Context, to io.Writer, from journal.S
 	case "otlp":
 		return journal.ExportLogs(to, entries, later)
 	}
+	if template, found := strings.CutPrefix(o.output, outputPath); found {
+		return writeTemplate(to, template, map[string]any{"items": entries})
+	}
 	out := bufio.NewWriter(to)
+	switch o.output {
+	case outputName:
+		writeDecisions(out, entries)
+		return out.Flush()
+	case "yaml":
+		if err := writeEntries(out, append(entries, later...)); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
 	for i := range entries {
 		entries[i].Describe(out, o.output == "wide")
 	}
@@ -198,6 +218,30 @@ func (o *journalOptions) write(ctx context.Context, to io.Writer, from journal.S
 		later[i].DescribeOutcomes(out, o.output == "wide")
 	}
 	return out.Flush()
+}
+
+// writeDecisions writes the names of decisions. What a user changed has none.
+func writeDecisions(out io.Writer, entries []journal.Entry) {
+	for i := range entries {
+		if entries[i].Intervention == nil {
+			fmt.Fprintf(out, "%s%d\n", decisionPrefix, entries[i].ID)
+		}
+	}
+}
+
+// decisionPrefix stands before the number of a decision in its name.
+const decisionPrefix = "decision/"
+
+// writeEntries writes entries as documents of YAML.
+func writeEntries(out io.Writer, entries []journal.Entry) error {
+	for i := range entries {
+		text, err := yaml.Marshal(&entries[i])
+		if err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+		fmt.Fprintf(out, "---\n%s", text)
+	}
+	return nil
 }
 
 // replayOptions are what the command line says.
@@ -209,7 +253,7 @@ func replayCommand(w Env) *cobra.Command {
 		Use:   "replay NUMBER|FILE...",
 		Short: "Make decisions of the journal again, and say whether they are the same",
 		Long: `Make decisions of the journal again, from the snapshots that they were made from, and say whether the
-plans are the same to the byte. A number is that of a decision in the journal; a file is what
+plans are the same to the byte. A number, or decision/NUMBER, is a decision in the journal; a file is what
 tenon journal -o json wrote, or the folder of a journal, and all of its decisions are made again; the last line
 says how many are the same, how many are not, and how many have no snapshot any more.
 
@@ -294,6 +338,11 @@ func (r replayed) String() string {
 		return head + r.Why
 	}
 	return head + "another plan: this program decides otherwise than the one that recorded it"
+}
+
+// decisionNumber reads NUMBER or decision/NUMBER.
+func decisionNumber(arg string) (int64, error) {
+	return strconv.ParseInt(strings.TrimPrefix(arg, decisionPrefix), 10, 64)
 }
 
 func encoded(to io.Writer, value any) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"tenon/internal/cli/planning"
 	"tenon/internal/journal"
@@ -63,7 +62,7 @@ func (r *replayer) finish() error {
 
 // replay repeats the decisions that an argument names: a number in the journal, or all of a file.
 func (r *replayer) replay(arg, from string) error {
-	number, err := strconv.ParseInt(arg, 10, 64)
+	number, err := decisionNumber(arg)
 	if err != nil {
 		return r.all(readJournal(r.env, arg), 0)
 	}
@@ -100,7 +99,7 @@ func (o *replayOptions) whatIf(ctx context.Context, w Env, arg string, tried pla
 		return fmt.Errorf("unknown output format %q; use text or json", o.output)
 	}
 	source, from := readJournal(w, o.from), o.from
-	number, err := strconv.ParseInt(arg, 10, 64)
+	number, err := decisionNumber(arg)
 	if err != nil {
 		source, from = readJournal(w, arg), arg
 	}

@@ -70,7 +70,7 @@ A template of jsonpath is one of kubectl's: the rows are its items, with the col
 }
 
 func runTop(ctx context.Context, what string, f topFlags, w Env) error {
-	if err := checkTopOutput(f.output); err != nil {
+	if err := checkOutput(f.output, topOutputs...); err != nil {
 		return err
 	}
 	terms, err := f.paid.read()
@@ -78,7 +78,7 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 		return err
 	}
 	columns := slices.Clone(tops[what])
-	if f.output == topWide {
+	if f.output == outputWide {
 		columns = append(columns, wides[what]...)
 	}
 	if f.sort != "" && !slices.ContainsFunc(columns, func(c topColumn) bool { return c.name == f.sort }) {
@@ -95,8 +95,8 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	defer following.stop()
 	following.State.SetTerms(terms)
 	fleet := following.State.Fleet()
-	if f.output == topName {
-		columns = append(columns, topColumn{"object", func(row any) any { return objectName(row) }})
+	if f.output == outputName {
+		columns = append(columns, nameColumn)
 	}
 	rows := rowsOf(what, fleet, columns)
 	if f.sort != "" {
@@ -105,11 +105,11 @@ func runTop(ctx context.Context, what string, f topFlags, w Env) error {
 	for _, problem := range following.Problems() {
 		fmt.Fprintf(w.Err, "note: %s\n", problem)
 	}
-	if template, found := strings.CutPrefix(f.output, topJSONPath); found {
-		return writePath(w.Out, template, columns, rows)
+	if template, found := strings.CutPrefix(f.output, outputPath); found {
+		return writeTemplate(w.Out, template, map[string]any{"items": objects(columns, rows)})
 	}
 	switch f.output {
-	case topName:
+	case outputName:
 		return writeNames(w.Out, rows)
 	case topJSON:
 		return writeRowsJSON(w.Out, columns, rows)

@@ -74,6 +74,14 @@ func TestTopWritesAsKubectlDoes(t *testing.T) {
 			t.Errorf("%s: status %d, %q, want %q; messages %q", name, got.status, got.out, tc.want, got.err)
 		}
 	}
+	for output, want := range map[string]string{"name": "node/worker-1\n", "jsonpath={.nodes[*].name} {.version}": "worker-1 1", "yaml": "cluster: "} {
+		if got := run(t, nil, "view", "--kubeconfig", kubeconfig, "-o", output); got.status != 0 || !strings.HasPrefix(got.out, want) {
+			t.Errorf("view -o %s: status %d\n%s%s", output, got.status, got.out, got.err)
+		}
+	}
+	if got := run(t, nil, "cost", "zone", "--kubeconfig", kubeconfig, "-o", "jsonpath={.lines[*].name}"); got.status != 0 || !strings.Contains(got.out, "us-west-2a") {
+		t.Errorf("cost: status %d\n%s%s", got.status, got.out, got.err)
+	}
 	for what, want := range map[string]string{"pools": "KIND", "nodes": "PRICE FROM", "pending": "CREATED"} {
 		got := run(t, nil, "top", what, "--kubeconfig", kubeconfig, "-o", "wide")
 		title, _, _ := strings.Cut(got.out, "\n")

@@ -1,38 +1,17 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
-
-	"k8s.io/client-go/util/jsonpath"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/internal/view"
 )
 
-// The outputs of `tenon top` that kubectl has too.
-const (
-	topWide     = "wide"
-	topName     = "name"
-	topJSONPath = "jsonpath="
-)
-
-// checkTopOutput refuses outputs that there are not, and templates that cannot be read.
-func checkTopOutput(output string) error {
-	if text, found := strings.CutPrefix(output, topJSONPath); found {
-		_, err := pathOf(text)
-		return err
-	}
-	if !slices.Contains([]string{topTable, topWide, topName, topJSON, topYAML, topCSV}, output) {
-		return fmt.Errorf("unknown output format %q; use table, wide, name, json, yaml, csv or jsonpath=TEMPLATE", output)
-	}
-	return nil
-}
+// topOutputs are the formats of `tenon top`.
+var topOutputs = []string{topTable, outputWide, outputName, topJSON, topYAML, topCSV, outputPath}
 
 // wides are the further columns of -o wide.
 var wides = map[string][]topColumn{
@@ -81,6 +60,9 @@ func objectName(subject any) string {
 	return ""
 }
 
+// nameColumn is what -o name writes.
+var nameColumn = topColumn{"object", func(row any) any { return objectName(row) }}
+
 // writeNames writes the last column of rows, a line each.
 func writeNames(to io.Writer, rows [][]any) error {
 	for _, row := range rows {
@@ -89,39 +71,6 @@ func writeNames(to io.Writer, rows [][]any) error {
 				return fmt.Errorf("write the names: %w", err)
 			}
 		}
-	}
-	return nil
-}
-
-// pathOf reads a template. As in kubectl, a field that a row does not have is empty.
-func pathOf(template string) (*jsonpath.JSONPath, error) {
-	if template == "" {
-		return nil, errors.New("-o jsonpath= needs a template, such as -o jsonpath='{.items[*].name}'")
-	}
-	path := jsonpath.New("top").AllowMissingKeys(true)
-	if err := path.Parse(template); err != nil {
-		return nil, fmt.Errorf("-o jsonpath=%s: %w", template, err)
-	}
-	return path, nil
-}
-
-// writePath fills in a template. The rows are its items, and what is not known is missing.
-func writePath(to io.Writer, template string, columns []topColumn, rows [][]any) error {
-	path, err := pathOf(template)
-	if err != nil {
-		return err
-	}
-	items := []any{}
-	for _, object := range objects(columns, rows) {
-		for name, value := range object {
-			if value == nil {
-				delete(object, name)
-			}
-		}
-		items = append(items, object)
-	}
-	if err := path.Execute(to, map[string]any{"items": items}); err != nil {
-		return fmt.Errorf("-o jsonpath=%s: %w", template, err)
 	}
 	return nil
 }

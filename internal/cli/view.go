@@ -95,7 +95,7 @@ When the output is no terminal, or with --once, one picture is printed.`,
 	flags.BoolVar(&f.classic, "classic", false, "look like eks-node-viewer")
 	flags.BoolVar(&f.ascii, "ascii", false, "draw bars with letters that every terminal has")
 	flags.BoolVar(&f.once, "once", false, "print one picture and end")
-	flags.StringVarP(&f.output, "output", "o", topTable, "format of --once: table (the picture), json, csv or prom; all but table imply --once")
+	flags.StringVarP(&f.output, "output", "o", topTable, "format of --once: table (the picture), name (of the nodes, as KIND/NAME), json, yaml, csv, prom or jsonpath=TEMPLATE (of what json has); all but table imply --once")
 	flags.BoolVar(&f.attribution, "attribution", false, "say where prices are from and under which licences the viewer's libraries are, and end")
 	flags.BoolVarP(&f.version, "version", "v", false, "print the version and end")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -158,8 +158,8 @@ func runView(ctx context.Context, f viewFlags, w Env) error {
 		fmt.Fprint(w.Out, attribution)
 		return nil
 	}
-	if !slices.Contains(viewOutputs, f.output) {
-		return fmt.Errorf("unknown output format %q; use %s", f.output, strings.Join(viewOutputs, ", "))
+	if err := checkOutput(f.output, viewOutputs...); err != nil {
+		return err
 	}
 	options, err := f.options(w)
 	if err != nil {

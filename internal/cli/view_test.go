@@ -108,7 +108,7 @@ func TestViewTeachesMistakes(t *testing.T) {
 	t.Parallel()
 	for flags, want := range map[string]string{
 		"--style green":               "three colours",
-		"-o yaml":                     "table, json, csv, prom",
+		"-o xml":                      "table, name, json, yaml, csv, prom or jsonpath=TEMPLATE",
 		"--node-selector a==b==c":     "--node-selector",
 		"--kubeconfig /no/such/file":  "--kubeconfig",
 		"--style #zzzzzz,#000000,#00": "is not a colour",
