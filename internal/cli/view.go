@@ -275,6 +275,7 @@ func followWith(ctx context.Context, config *rest.Config, w Env, prepared func(*
 	if err != nil {
 		return following{}, err
 	}
+	watched.Overlaid()
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); prepared(watched).Run(ctx) }()

@@ -90,6 +90,9 @@ func (p *pages) Start(ctx context.Context) error {
 		return err
 	}
 	p.watched = watched.Measured()
+	if p.settings.FeatureGates.NodeOverlay {
+		p.watched.Overlaid()
+	}
 	options := dashboard.Options{Title: p.config.Host, Problems: watched.Problems, Details: watched.State.Details, Market: watched.State.Market, Console: p.console, Token: p.token, Try: p.try, Clock: p.clock.Now}
 	if options.Links, options.Prometheus, err = beyond(p.settings); err != nil {
 		return err

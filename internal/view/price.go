@@ -6,6 +6,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/internal/ingest"
 )
 
 // Source says where a price was found.
@@ -20,6 +21,7 @@ const (
 	FromMarket   Source = "market" // published by the controller
 	FromCatalog  Source = "catalogue"
 	FromEstimate Source = "estimate" // the price of the same type elsewhere
+	FromOverlay  Source = "overlay"  // a price of the market or the catalogue that a NodeOverlay sets or changes
 )
 
 // PriceLabel is the label with a node's price an hour. eks-node-viewer reads it, and simulators write it.
@@ -32,6 +34,7 @@ type Prices func(region string) *catalog.Catalog
 // the catalogue, which it reads region by region when a node of the region appears.
 type book struct {
 	own     OwnPrices
+	overlay ingest.NodePrices
 	market  map[offer]model.Money
 	prices  Prices
 	regions map[string]map[offer]model.Money
@@ -76,11 +79,24 @@ func enter(found map[offer]model.Money, offers *catalog.Catalog) {
 	}
 }
 
-// price returns what a node costs an hour: the price on its label, else the user's own, else the present spot price if it
+// price returns what a node costs an hour, with the NodeOverlays that are in use. The price at its purchase has them already,
+// and a price of the user's own stays.
+func (b *book) price(n *Node) (model.Money, Source) {
+	price, source := b.known(n)
+	if source == FromLabel || source == FromFile || source == FromRecord || n.Type == "" {
+		return price, source
+	}
+	if set, is := b.overlay.Of(n.Labels, price, source != Unpriced); is {
+		return set, FromOverlay
+	}
+	return price, source
+}
+
+// known returns what a node costs an hour without NodeOverlays: the price on its label, else the user's own, else the present spot price if it
 // is a spot node, else the price at its purchase, else the one that the controller published, else the catalogue's. A
 // reservation costs the price without one, whether or not the node uses it. A node of an unknown capacity type
 // counts as on-demand, as an estimate.
-func (b *book) price(n *Node) (model.Money, Source) {
+func (b *book) known(n *Node) (model.Money, Source) {
 	if price, err := model.ParsePrice(n.Labels[PriceLabel]); n.Labels[PriceLabel] != "" && err == nil {
 		return price, FromLabel
 	}

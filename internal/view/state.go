@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -11,9 +12,11 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/catalog"
 	"tenon/core/model"
+	"tenon/internal/ingest"
 	"tenon/internal/intervention"
 )
 
@@ -50,6 +53,8 @@ type State struct {
 	log  map[string]Notice
 	// used is what nodes really use, by name; nil if that is not measured.
 	used map[string]model.Resources
+	// overlays are the NodeOverlays, by name.
+	overlays map[string]*karpenterv1alpha1.NodeOverlay
 	// details are the contents of the pages of single objects, by kind and name.
 	details map[string]*Details
 }
@@ -63,6 +68,7 @@ func NewState(prices Prices) *State {
 	return &State{
 		book: newBook(prices), nodes: map[string]*Node{}, claims: map[string]*Node{}, pools: map[string]*Pool{}, groups: map[string]*Pool{}, pods: map[string]*Pod{}, waiting: map[string]*Pod{},
 		at: map[string]map[string]*Pod{}, built: map[string]*Node{}, told: map[string]told{}, log: map[string]Notice{}, details: map[string]*Details{},
+		overlays: map[string]*karpenterv1alpha1.NodeOverlay{},
 	}
 }
 
@@ -132,6 +138,9 @@ func (s *State) Put(object any) {
 		s.know(detailsOfGroup(o))
 	case *awsv1.EC2NodeClass:
 		s.know(detailsOfClass(o))
+	case *karpenterv1alpha1.NodeOverlay:
+		s.overlays[o.Name] = o.DeepCopy()
+		s.overlay()
 	case *corev1.Pod:
 		s.take(podOf(o))
 	case *corev1.Event:
@@ -161,11 +170,20 @@ func (s *State) Delete(object any) {
 		delete(s.details, "NodeGroup/"+o.Name)
 	case *awsv1.EC2NodeClass:
 		delete(s.details, "EC2NodeClass/"+o.Name)
+	case *karpenterv1alpha1.NodeOverlay:
+		delete(s.overlays, o.Name)
+		s.overlay()
 	case *corev1.Pod:
 		s.forget(o.Namespace + "/" + o.Name)
 	case *corev1.Event:
 		delete(s.log, o.Namespace+"/"+o.Name)
 	}
+}
+
+// overlay prices all nodes anew by the present NodeOverlays.
+func (s *State) overlay() {
+	s.book.overlay = ingest.NewNodePrices(slices.Collect(maps.Values(s.overlays)))
+	s.built, s.made = map[string]*Node{}, nil
 }
 
 func (s *State) know(d *Details) { s.details[d.Kind+"/"+d.Name] = d }

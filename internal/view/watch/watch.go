@@ -26,6 +26,7 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/model"
 	"tenon/internal/market/publication"
@@ -70,13 +71,20 @@ func kinds() []kind {
 // needed are the kinds without which there is nothing to show.
 var needed = []string{"nodes", "pods"}
 
-// extra are the kinds that only have pages of their own. Users who may not read them miss nothing else.
-var extra = []string{"ec2nodeclasses"}
+// overlays are a kind that only some controllers read, too.
+var overlays = kind{"nodeoverlays", &karpenterv1alpha1.NodeOverlay{}, func() client.ObjectList { return &karpenterv1alpha1.NodeOverlayList{} }, func(_, name string) client.Object {
+	return &karpenterv1alpha1.NodeOverlay{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}, ""}
+
+// extra are the kinds that only have pages of their own or, as overlays, matter in few clusters. Users who may not read them are
+// not told so.
+var extra = []string{"ec2nodeclasses", "nodeoverlays"}
 
 // Watch is a cluster that is being followed.
 type Watch struct {
 	State  *view.State
 	client client.WithWatch
+	kinds  []kind
 	// market reads what the controller published.
 	market func(context.Context) (*publication.Publication, error)
 	// usage reads what nodes use; nil does not.
@@ -95,7 +103,7 @@ func (w *Watch) Client() client.Client { return w.client }
 // for users who may not look everywhere.
 func New(config *rest.Config, state *view.State, namespaces ...string) (*Watch, error) {
 	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, awsv1.AddToScheme, karpenterv1.AddToScheme, tenonv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, awsv1.AddToScheme, karpenterv1.AddToScheme, karpenterv1alpha1.AddToScheme, tenonv1alpha1.AddToScheme} {
 		if err := add(known); err != nil {
 			return nil, fmt.Errorf("learn the kinds of objects: %w", err)
 		}
@@ -112,7 +120,13 @@ func New(config *rest.Config, state *view.State, namespaces ...string) (*Watch, 
 }
 
 func over(c client.WithWatch, state *view.State) *Watch {
-	return &Watch{State: state, client: c, problems: map[string]string{}, listed: map[string]bool{}, complete: make(chan struct{})}
+	return &Watch{State: state, client: c, kinds: kinds(), problems: map[string]string{}, listed: map[string]bool{}, complete: make(chan struct{})}
+}
+
+// Overlaid also follows NodeOverlays, which change prices.
+func (w *Watch) Overlaid() *Watch {
+	w.kinds = append(w.kinds, overlays)
+	return w
 }
 
 // Run follows the cluster until the context ends.
@@ -124,7 +138,7 @@ func (w *Watch) Run(ctx context.Context) {
 	if w.usage != nil {
 		all.Go(func() { w.measures(ctx) })
 	}
-	for _, k := range kinds() {
+	for _, k := range w.kinds {
 		all.Go(func() {
 			source := &cache.ListWatch{
 				ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -259,7 +273,7 @@ func (w *Watch) Wait(ctx context.Context) error {
 func (w *Watch) answered() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	want := len(kinds())
+	want := len(w.kinds)
 	if w.market != nil {
 		want++
 	}
