@@ -138,7 +138,7 @@ func secret() *snapshot.Snapshot {
 		}},
 		Nodes: []snapshot.Node{{
 			Name: "secret-node", Claim: "secret-claim", Pool: "secret-pool", InstanceType: "m5.large", Zone: "a", CapacityType: "reserved", Reservation: "cr-secret",
-			Labels:       map[string]string{requirement.KeyHostname: "secret-node", requirement.KeyZone: "a", "secret": "secret-value"},
+			Labels:       map[string]string{requirement.KeyHostname: "secret-node", requirement.KeyZone: "a", "secret": "secret-value", "secret.example/size": "secret-7"},
 			VolumeLimits: []model.Amount{{Name: "secret.csi.example", Value: 20}},
 			Life:         snapshot.Life{Drifted: "secret drift"},
 		}},
