@@ -13,6 +13,7 @@ import (
 // same users on the same day.
 func TestDisruptionPaysOff(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	var prices []float64
 	for _, baseline := range []string{sim.BaselineAlone, sim.BaselineEmpties} {
 		o := sim.Trial{Options: sim.Options{Seed: 2, Pods: 8}, Faults: "none", Hours: 24, Baseline: baseline}.Run()

@@ -18,6 +18,7 @@ import (
 // integrated from the call that launches each to the call that ends it: they differ by a thousandth at most.
 func TestCostsArePriceTimesHours(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	for name, tc := range map[string]struct {
 		options sim.Options
 		faults  string

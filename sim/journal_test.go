@@ -24,7 +24,7 @@ func TestRecordedDecisionsAreMadeAgain(t *testing.T) {
 	t.Parallel()
 	least := *decisions
 	if testing.Short() {
-		least /= 2
+		least /= 10
 	}
 	made, outcomes := 0, 0
 	for seed := uint64(0); made < least; seed++ {

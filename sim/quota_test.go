@@ -13,6 +13,7 @@ import (
 // the purchases never come near its requests.
 func TestAQuotaBoundsWhatIsBought(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	faults, err := sim.ParseFaults("quota*5")
 	if err != nil {
 		t.Fatal(err)

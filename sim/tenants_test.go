@@ -29,6 +29,7 @@ var manyTenants = flag.Bool("tenants", false, "play an hour of 20 tenants on 500
 //	go test ./sim -run HostileTenant -tenants -v -timeout 1h
 func TestAHostileTenantHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	size := load{tenants: 5, pods: 16, minutes: 12}
 	if *manyTenants {
 		size = load{tenants: 20, pods: 52, minutes: 60}
