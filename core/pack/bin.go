@@ -85,7 +85,7 @@ func (p *packer) fits(b *bin, l *lot, n int) (count, alternative int) {
 	}
 	n = mostBySize(l.shape.Need, b.room, min(n, l.Count))
 	if n > 0 && b.host < 0 && len(p.minimums[p.sp.Machines[b.machine].Pool]) > 0 {
-		n = p.mostByMinimums(b, l, l.alternatives[alternative], n)
+		n, alternative = p.mostVaried(b, l, alternative, n)
 	}
 	if n == 0 || l.free {
 		return n, alternative
@@ -99,18 +99,23 @@ func (p *packer) fits(b *bin, l *lot, n int) (count, alternative int) {
 
 // alternative returns the first of the lot's alternatives that the bin satisfies, or -1.
 func (p *packer) alternative(b *bin, l *lot) int {
-	for i, places := range l.alternatives {
-		if b.host >= 0 {
-			if places.HostClasses.Has(p.sp.Hosts[b.host].Class) {
-				return i
-			}
-			continue
-		}
-		if places.Machines.Has(b.machine) && places.Slots.Has(b.slot) && p.agrees(b, places) {
-			return i
-		}
+	return slices.IndexFunc(l.alternatives, func(places *feasible.Places) bool { return p.satisfies(b, places) })
+}
+
+// alternativeLike returns the alternative by which pods of the lot are elsewhere if the bin satisfies it too,
+// else the first that it satisfies, or -1.
+func (p *packer) alternativeLike(b *bin, l *lot, elsewhere int) int {
+	if p.satisfies(b, l.alternatives[elsewhere]) {
+		return elsewhere
 	}
-	return -1
+	return p.alternative(b, l)
+}
+
+func (p *packer) satisfies(b *bin, places *feasible.Places) bool {
+	if b.host >= 0 {
+		return places.HostClasses.Has(p.sp.Hosts[b.host].Class)
+	}
+	return places.Machines.Has(b.machine) && places.Slots.Has(b.slot) && p.agrees(b, places)
 }
 
 // agrees reports whether one node can have all the labels that the bin's pods and the places ask

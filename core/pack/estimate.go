@@ -1,6 +1,9 @@
 package pack
 
-import "tenon/core/bitset"
+import (
+	"tenon/core/bitset"
+	"tenon/core/feasible"
+)
 
 // estimate fills an imagined bin by the same choices as fill, without touching the lots.
 type estimate struct {
@@ -18,6 +21,7 @@ type scratch struct {
 	kinds      []kindIndex
 	order      []int
 	waste      []float64
+	places     []*feasible.Places // of the content of one bin
 }
 
 func (t *estimate) run(among []kindIndex, sites bitset.Set, price float64) float64 {

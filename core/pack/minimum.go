@@ -67,6 +67,21 @@ func (p *packer) mostByMinimums(b *bin, l *lot, places *feasible.Places, n int) 
 	return max(sort.Search(n, func(i int) bool { return !p.varied(b, options, slots, l.shape.Need, i+1) }), 0)
 }
 
+// mostVaried is mostByMinimums by the best of the lot's alternatives from the first one on that the bin
+// satisfies: another of a pod's node selector terms may leave more to choose from.
+func (p *packer) mostVaried(b *bin, l *lot, first, n int) (most, alternative int) {
+	most, alternative = p.mostByMinimums(b, l, l.alternatives[first], n), first
+	for i := first + 1; i < len(l.alternatives) && most < n; i++ {
+		if !p.satisfies(b, l.alternatives[i]) {
+			continue
+		}
+		if more := p.mostByMinimums(b, l, l.alternatives[i], n); more > most {
+			most, alternative = more, i
+		}
+	}
+	return most, alternative
+}
+
 func (p *packer) varied(b *bin, options, slots bitset.Set, need []int64, n int) bool {
 	slots = slots.And(p.alikeSlots(b.slot))
 	load := make([]int64, len(need))

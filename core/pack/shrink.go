@@ -1,6 +1,9 @@
 package pack
 
-import "tenon/core/bitset"
+import (
+	"tenon/core/bitset"
+	"tenon/core/feasible"
+)
 
 // shrink moves the content of a new bin, which is not opened yet, to the cheapest offer
 // that holds it all.
@@ -22,36 +25,36 @@ func (p *packer) holds(o *offer, b *bin) bool {
 	if !covers(o.room, b.load) {
 		return false
 	}
-	trial := &bin{host: -1, machine: o.machine, slot: o.slot}
+	trial := &bin{host: -1, machine: o.machine, slot: o.slot, load: b.load}
+	among := p.scratch.places[:0]
 	for _, t := range b.content {
 		l := &p.lots[t.lot]
-		alternative := p.alternative(trial, l)
+		alternative := p.alternativeLike(trial, l, t.alternative)
 		if alternative < 0 || mostByPorts(p.sp.Machines[o.machine].Ports, l.shape.Ports) == 0 {
 			return false
 		}
-		if open := l.alternatives[alternative].Open[p.sp.Machines[o.machine].Pool]; open != nil {
+		places := l.alternatives[alternative]
+		if open := places.Open[p.sp.Machines[o.machine].Pool]; open != nil {
 			trial.open, trial.hasOpen = trial.open.Intersect(*open), true
 		}
+		among = append(among, places)
 	}
+	p.scratch.places = among
 	p.steps += int64(len(b.content))
-	return p.staysVaried(b, o.machine, o.slot)
+	return p.staysVaried(trial, among)
 }
 
-// staysVaried reports whether the bin's pods leave enough different machines when it is planned as
-// another machine.
-func (p *packer) staysVaried(b *bin, machine, slot int) bool {
-	pool := p.sp.Machines[machine].Pool
-	if len(p.minimums[pool]) == 0 {
+// staysVaried reports whether the places of a new bin's pods leave enough different machines.
+func (p *packer) staysVaried(b *bin, among []*feasible.Places) bool {
+	if len(p.minimums[p.sp.Machines[b.machine].Pool]) == 0 {
 		return true
 	}
-	moved := &bin{host: -1, machine: machine, slot: slot, load: b.load}
 	options, slots := bitset.Full(len(p.sp.Machines)), bitset.Full(len(p.sp.Slots))
-	for _, t := range b.content {
-		places := p.lots[t.lot].alternatives[t.alternative]
+	for _, places := range among {
 		options.Keep(places.Machines)
 		slots.Keep(places.Slots)
 	}
-	return p.varied(moved, options, slots, make([]int64, len(b.load)), 0)
+	return p.varied(b, options, slots, make([]int64, len(b.load)), 0)
 }
 
 // moved returns a new bin of the offer with the content of b.
@@ -61,7 +64,7 @@ func (p *packer) moved(b *bin, o *offer) *bin {
 	out := p.newBin(o.machine, o.slot)
 	out.sealed = b.sealed
 	for _, t := range content {
-		p.put(out, t.lot, t.n, p.alternative(out, &p.lots[t.lot]))
+		p.put(out, t.lot, t.n, p.alternativeLike(out, &p.lots[t.lot], t.alternative))
 	}
 	return out
 }
