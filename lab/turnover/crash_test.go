@@ -34,6 +34,9 @@ func TestKilledInEveryPhase(t *testing.T) {
 			before[c.Name] = true
 		}
 	}
+	for _, s := range fleets {
+		s.awaitCandidates()
+	}
 	for i, s := range fleets {
 		s.open(pools[i])
 	}
