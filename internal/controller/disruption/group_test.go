@@ -394,7 +394,7 @@ func TestAGroupThatMayNotShrinkAnyMore(t *testing.T) {
 func TestACrashWhileAGroupShrinks(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
-		for at := 1; ; at++ {
+		for at := 1; ; at += every(4) {
 			h, writes, dead := grouped(t, group(1, 3), 1, 1, 0), 0, false
 			h.Fail(func(c harness.Call) error {
 				if c.IsWrite() {

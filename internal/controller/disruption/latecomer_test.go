@@ -128,11 +128,12 @@ func TestAProtectedPodIsNeverLost(t *testing.T) {
 			t.Parallel()
 			calls, _ := bindLate(t, set, never)
 			ends := map[string]int{}
-			for _, at := range moments(calls) {
-				_, end := bindLate(t, set, at)
+			tried := moments(calls)
+			for i := 0; i < len(tried); i += every(6) {
+				_, end := bindLate(t, set, tried[i])
 				ends[end]++
 			}
-			if ends[stays] == 0 || ends[waits] == 0 {
+			if !testing.Short() && (ends[stays] == 0 || ends[waits] == 0) {
 				t.Errorf("both ends should have been seen: %v", ends)
 			}
 		})
