@@ -25,6 +25,7 @@ func Cloud() provider.Cloud {
 				ClusterName: s.ClusterName, Endpoint: s.ClusterEndpoint, Queue: s.InterruptionQueue, ZonalShift: s.EnableZonalShift, Isolated: s.IsolatedVPC,
 			}
 		}),
+		Room:         preflight.Room,
 		ConvertGroup: convertGroup,
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -26,11 +28,15 @@ import (
 	"tenon/internal/ingest"
 	"tenon/internal/owner"
 	"tenon/internal/podpolicy"
+	"tenon/internal/preflight"
+	"tenon/internal/provider"
+	"tenon/internal/version"
 )
 
 func groupsCheckCommand(w Env) *cobra.Command {
 	o := planning.Options{Consolidate: true, Output: planning.Table}
 	var now, output string
+	var skipCloud bool
 	cmd := &cobra.Command{
 		Use:   "check NODEGROUP",
 		Short: "Say what would become of the nodes of a group that is handed over to pools",
@@ -39,7 +45,9 @@ that it has now: which are replaced and by what, which wait for a PodDisruptionB
 because of a pod. It also lists what people should know of before: pods that are alone without a
 PodDisruptionBudget, have local storage, are protected, or of an autoscaler; budgets that can never
 allow a disruption; and DaemonSets that would have no pods on the new nodes. Nothing is changed.
-The plan is that of tenon plan --consolidate for the same input.
+The plan is that of tenon plan --consolidate for the same input. For a cluster, AWS is asked as
+well, with the credentials of the caller: whether the subnets of the pools have addresses for all
+new nodes, and whether there are security groups. --skip-cloud leaves that out.
 
 Exit status: 0 when there is nothing to do before; 2 when a node would stay or something is listed;
 1 when there is no such group or the input was wrong.`,
@@ -52,6 +60,7 @@ Exit status: 0 when there is nothing to do before; 2 when a node would stay or s
 	flags.StringArrayVarP(&o.Files, "file", "f", nil, "file or directory of Kubernetes objects, or - for standard input; may be repeated")
 	flags.StringVar(&o.Catalog, "catalog", "", catalogUsage(w))
 	flags.StringVar(&o.Region, "region", w.Cloud.Builtin.Region, "region of the built-in "+w.Cloud.Builtin.Name+" catalogue")
+	flags.BoolVar(&skipCloud, "skip-cloud", false, "do not ask AWS about subnets and security groups")
 	flags.StringVar(&now, "now", "", "time of the plan as RFC 3339 (default: the clock's)")
 	flags.StringVarP(&output, "output", "o", "text", "format: text, name (node/NAME of those that would stay), json, yaml or jsonpath=TEMPLATE")
 	settingFlags(flags, w)
@@ -60,6 +69,13 @@ Exit status: 0 when there is nothing to do before; 2 when a node would stay or s
 			return err
 		}
 		c := groupCheck{name: args[0], output: output}
+		if look := w.Cloud.Room; look != nil && !skipCloud && len(o.Files) == 0 {
+			c.room = func(launches []provider.Launch) []preflight.Finding {
+				ctx, cancel := context.WithTimeout(cmd.Context(), importTimeout)
+				defer cancel()
+				return look(ctx, version.Get().Version, launches)
+			}
+		}
 		o.Prepare = c.prepare
 		o.Write = c.write
 		if _, err := makePlan(cmd, w, o, now); err != nil {
@@ -78,7 +94,9 @@ type groupCheck struct {
 	name    string
 	output  string
 	objects *ingest.Objects
-	open    bool // there is something to do before
+	// room says what the launches of the replacements would lack; nil if AWS is not asked.
+	room func([]provider.Launch) []preflight.Finding
+	open bool // there is something to do before
 }
 
 // prepare hands the group over in the plan, with all of its nodes at once.
@@ -160,6 +178,8 @@ type handover struct {
 	Group string          `json:"group"`
 	Nodes []handedNode    `json:"nodes"`
 	Notes []handoverNotes `json:"notes"`
+	// Account is what was found in the account of AWS.
+	Account []preflight.Finding `json:"account,omitempty"`
 }
 
 // handedNode is what would become of a node.
@@ -179,7 +199,8 @@ type handoverNotes struct {
 
 func (c *groupCheck) write(to io.Writer, p document.Planned) error {
 	h := c.handover(p)
-	c.open = len(h.Notes) > 0 || slices.ContainsFunc(h.Nodes, func(n handedNode) bool { return n.Outcome == "stays" })
+	report := preflight.Report{Findings: h.Account}
+	c.open = report.Has(preflight.Warning, preflight.Failed) || len(h.Notes) > 0 || slices.ContainsFunc(h.Nodes, func(n handedNode) bool { return n.Outcome == "stays" })
 	if c.output == outputName {
 		for _, n := range h.Nodes {
 			if n.Outcome == "stays" {
@@ -212,9 +233,13 @@ func (c *groupCheck) handover(p document.Planned) handover {
 	found := c.pods(nodes)
 	c.budgets(nodes, found)
 	c.daemons(&p, nodes, found)
+	c.template(found)
 	for _, title := range order.Keys(found) {
 		slices.Sort(found[title])
 		h.Notes = append(h.Notes, handoverNotes{title, found[title]})
+	}
+	if launches := c.launches(&p); c.room != nil && len(launches) > 0 {
+		h.Account = c.room(launches)
 	}
 	return h
 }
@@ -238,8 +263,32 @@ func (h handover) write(to io.Writer) error {
 	for _, n := range h.Notes {
 		fmt.Fprintf(&text, "%s: %s\n", n.About, strings.Join(n.Objects, ", "))
 	}
+	for i := range h.Account {
+		text.WriteString(findingText(&h.Account[i]))
+	}
 	_, err := io.WriteString(to, text.String())
 	return err
+}
+
+// launches are the replacements by class, of the nodes that can be replaced now.
+func (c *groupCheck) launches(p *document.Planned) []provider.Launch {
+	nodes := map[karpenterv1.NodeClassReference]int{}
+	for i := range p.Plan.Disruptions {
+		for _, r := range p.Plan.Disruptions[i].Replacements {
+			at := slices.IndexFunc(c.objects.NodePools, func(pool *karpenterv1.NodePool) bool { return pool.Name == r.Pool })
+			if at >= 0 && c.objects.NodePools[at].Spec.Template.Spec.NodeClassRef != nil {
+				nodes[*c.objects.NodePools[at].Spec.Template.Spec.NodeClassRef]++
+			}
+		}
+	}
+	var out []provider.Launch
+	for ref, n := range nodes {
+		if class := c.objects.NodeClasses[ref]; class != nil {
+			out = append(out, provider.Launch{Class: class, Nodes: n})
+		}
+	}
+	slices.SortFunc(out, func(a, b provider.Launch) int { return strings.Compare(a.Class.GetName(), b.Class.GetName()) })
+	return out
 }
 
 func plural(n int, one, many string) string {
@@ -334,6 +383,16 @@ func (c *groupCheck) daemons(p *document.Planned, nodes map[string]bool, found m
 				title := "a DaemonSet that would have no pods on nodes of pool " + pool.Name
 				found[title] = append(found[title], name)
 			}
+		}
+	}
+}
+
+// template adds what keeps the group from growing again, if the hand-over is to be taken back.
+func (c *groupCheck) template(found map[string][]string) {
+	for _, g := range c.objects.NodeGroups {
+		if known := meta.FindStatusCondition(g.Status.Conditions, tenonv1alpha1.ConditionTemplateKnown); g.Name == c.name && known != nil && known.Status == metav1.ConditionFalse {
+			const title = "the group's launch template is not usable, so that the group could not grow again if you go back"
+			found[title] = append(found[title], known.Message)
 		}
 	}
 }

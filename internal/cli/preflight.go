@@ -158,18 +158,24 @@ func writeReport(out io.Writer, format string, r preflight.Report) error {
 		_, err = out.Write(text)
 		return err
 	}
-	for _, f := range r.Findings {
-		if _, err := fmt.Fprintf(out, "%-8s %-20s%s\n", f.Level, f.Check, f.Text); err != nil {
+	for i := range r.Findings {
+		if _, err := io.WriteString(out, findingText(&r.Findings[i])); err != nil {
 			return err
-		}
-		if f.Means != "" {
-			fmt.Fprintf(out, "%sso:     %s\n", beside, f.Means)
-		}
-		if f.Remedy != "" {
-			fmt.Fprintf(out, "%sremedy: %s\n", beside, f.Remedy)
 		}
 	}
 	_, err := fmt.Fprintf(out, "%d ok, %d warnings, %d failed, %d skipped\n",
 		r.Count(preflight.OK), r.Count(preflight.Warning), r.Count(preflight.Failed), r.Count(preflight.Skipped))
 	return err
+}
+
+// findingText is a finding with what follows from it and what to do, in lines of their own.
+func findingText(f *preflight.Finding) string {
+	text := fmt.Sprintf("%-8s %-20s%s\n", f.Level, f.Check, f.Text)
+	if f.Means != "" {
+		text += fmt.Sprintf("%sso:     %s\n", beside, f.Means)
+	}
+	if f.Remedy != "" {
+		text += fmt.Sprintf("%sremedy: %s\n", beside, f.Remedy)
+	}
+	return text
 }

@@ -40,6 +40,8 @@ type Cloud struct {
 	Labels    label.Data
 	// Preflight says what the account lacks for the controller to work; nil looks at nothing.
 	Preflight Preflight
+	// Room says what launches of nodes would lack in the account; nil looks at nothing.
+	Room Room
 	// ConvertGroup makes a pool of a node group; nil if the cloud has no groups.
 	ConvertGroup ConvertGroup
 }
@@ -50,6 +52,15 @@ type ConvertGroup func(ctx context.Context, build, group string) (cloud.GroupCon
 
 // Preflight looks at an account.
 type Preflight func(context.Context, Ground) []preflight.Finding
+
+// Room looks at an account for nodes that are to be launched. Build is the version of the program.
+type Room func(ctx context.Context, build string, launches []Launch) []preflight.Finding
+
+// Launch is a number of nodes of a class.
+type Launch struct {
+	Class metav1.Object
+	Nodes int
+}
 
 // Ground is what a preflight uses.
 type Ground struct {

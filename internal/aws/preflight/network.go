@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -53,15 +54,24 @@ func (l *inspection) selector(class *awsv1.EC2NodeClass) string {
 	return "EC2NodeClass " + class.Name
 }
 
-func (l *inspection) subnets(ctx context.Context, class *awsv1.EC2NodeClass) preflight.Finding {
+// selected are the subnets that a class selects; without any there is a finding.
+func (l *inspection) selected(ctx context.Context, class *awsv1.EC2NodeClass) ([]network.Subnet, *preflight.Finding) {
 	found, err := l.finder.Subnets(ctx, class)
 	switch {
 	case err != nil:
-		return preflight.Finding{Check: checkSubnets, Level: preflight.Skipped, Text: "could not be looked up: " + l.why(err)}
+		return nil, &preflight.Finding{Check: checkSubnets, Level: preflight.Skipped, Text: "could not be looked up: " + l.why(err)}
 	case len(found) == 0:
-		return preflight.Finding{Check: checkSubnets, Level: preflight.Failed, Text: "no subnet is selected by " + l.selector(class),
+		return nil, &preflight.Finding{Check: checkSubnets, Level: preflight.Failed, Text: "no subnet is selected by " + l.selector(class),
 			Means:  "no node can be launched",
-			Remedy: fmt.Sprintf("tag the subnets: aws ec2 create-tags --resources SUBNET --tags Key=%s,Value=%s, or change subnetSelectorTerms", discoveryTag, l.ClusterName)}
+			Remedy: fmt.Sprintf("tag the subnets: aws ec2 create-tags --resources SUBNET --tags Key=%s,Value=%s, or change subnetSelectorTerms", discoveryTag, cmp.Or(l.ClusterName, "CLUSTER"))}
+	}
+	return found, nil
+}
+
+func (l *inspection) subnets(ctx context.Context, class *awsv1.EC2NodeClass) preflight.Finding {
+	found, finding := l.selected(ctx, class)
+	if finding != nil {
+		return *finding
 	}
 	l.subnet = found[0].ID
 	zones := zonesOf(found)
@@ -92,7 +102,7 @@ func (l *inspection) securityGroups(ctx context.Context, class *awsv1.EC2NodeCla
 	case len(found) == 0:
 		return preflight.Finding{Check: checkGroups, Level: preflight.Failed, Text: "no security group is selected by " + l.selector(class),
 			Means:  "no node can be launched",
-			Remedy: fmt.Sprintf("tag the cluster's group: aws ec2 create-tags --resources GROUP --tags Key=%s,Value=%s, or change securityGroupSelectorTerms", discoveryTag, l.ClusterName)}
+			Remedy: fmt.Sprintf("tag the cluster's group: aws ec2 create-tags --resources GROUP --tags Key=%s,Value=%s, or change securityGroupSelectorTerms", discoveryTag, cmp.Or(l.ClusterName, "CLUSTER"))}
 	}
 	if l.groups == nil {
 		for _, g := range found {
