@@ -116,6 +116,12 @@ type size struct{ least, desired, most int32 }
 // group makes a managed node group in zones, with its Auto Scaling group.
 func (s *story) group(name, instanceTypes, zones string, n size) {
 	s.Helper()
+	s.groupWith(name, instanceTypes, zones, n, func(*eks.CreateNodegroupInput) {})
+}
+
+// groupWith is group with a change of what EKS is asked for.
+func (s *story) groupWith(name, instanceTypes, zones string, n size, change func(*eks.CreateNodegroupInput)) {
+	s.Helper()
 	var subnets []string
 	for _, zone := range strings.Split(zones, "") {
 		subnets = append(subnets, s.subnets[zone])
@@ -128,6 +134,7 @@ func (s *story) group(name, instanceTypes, zones string, n size) {
 	if entries := got(s.eks.ListAccessEntries(s.Context(), &eks.ListAccessEntriesInput{ClusterName: sdk.String(cluster)}))(s); len(entries.AccessEntries) > 0 {
 		in.NodeRole = &entries.AccessEntries[0]
 	}
+	change(in)
 	got(s.eks.CreateNodegroup(s.Context(), in))(s)
 	made := got(s.eks.DescribeNodegroup(s.Context(), &eks.DescribeNodegroupInput{ClusterName: sdk.String(cluster), NodegroupName: sdk.String(s.named(name))}))(s)
 	s.groups[name] = *made.Nodegroup.Resources.AutoScalingGroups[0].Name
