@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,7 +36,7 @@ type sightings map[string]InstanceInfo
 
 // news returns the lines about what has changed since the last report. The instances come in the order of
 // their launches.
-func (told sightings) news(now []InstanceInfo) []string {
+func (told sightings) news(now []InstanceInfo, why causes) []string {
 	var lines []string
 	for _, s := range now {
 		before, known := told[s.ID]
@@ -44,7 +45,7 @@ func (told sightings) news(now []InstanceInfo) []string {
 		case !known && !s.dead():
 			lines = append(lines, fmt.Sprintf("  + %s  %s in %s, %s, %.3f USD an hour", s.ID, s.Type, s.Zone, s.CapacityType, s.price()))
 		case known && !before.dead() && s.dead():
-			lines = append(lines, fmt.Sprintf("  - %s  %s in %s, %s: %s", s.ID, s.Type, s.Zone, s.CapacityType, s.Why))
+			lines = append(lines, fmt.Sprintf("  - %s  %s in %s, %s: %s", s.ID, s.Type, s.Zone, s.CapacityType, cmp.Or(why[s.ID], s.Why)))
 		}
 	}
 	if len(lines) > 0 {
@@ -80,7 +81,10 @@ func (d *Demo) tell(ctx context.Context) error {
 	if err := json.NewDecoder(response.Body).Decode(&now); err != nil {
 		return fmt.Errorf("read instances: %w", err)
 	}
-	for _, line := range d.told.news(now) {
+	if err := d.causes.learn(ctx, d.clients); err != nil {
+		return err
+	}
+	for _, line := range d.told.news(now, d.causes) {
 		d.say(line)
 	}
 	return nil

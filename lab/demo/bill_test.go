@@ -1,8 +1,13 @@
 package demo
 
 import (
+	"maps"
 	"slices"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 )
 
 // The demo reports every machine twice, when it comes and when it goes, with the price of all machines.
@@ -14,6 +19,8 @@ func TestNews(t *testing.T) {
 	gone := ended
 	gone.State = "terminated"
 	spot := InstanceInfo{ID: "i-2", Type: "m6a.large", Zone: "us-west-2b", CapacityType: "spot", State: "running", Hourly: "0.05"}
+	spotEnded := spot
+	spotEnded.State, spotEnded.Why = "shutting-down", "TerminateInstances"
 	for _, step := range []struct {
 		name string
 		now  []InstanceInfo
@@ -24,10 +31,34 @@ func TestNews(t *testing.T) {
 		{"another comes", []InstanceInfo{running, spot}, []string{"  + i-2  m6a.large in us-west-2b, spot, 0.050 USD an hour", "    machines: 2, together 0.203 USD an hour"}},
 		{"one goes", []InstanceInfo{ended, spot}, []string{"  - i-1  c6a.xlarge in us-west-2a, on-demand: TerminateInstances", "    machines: 1, together 0.050 USD an hour"}},
 		{"it is gone", []InstanceInfo{gone, spot}, nil},
-		{"one that was never seen alive", []InstanceInfo{gone, spot, {ID: "i-3", State: "terminated"}}, nil},
+		{"another goes, and Tenon has said why", []InstanceInfo{gone, spotEnded}, []string{"  - i-2  m6a.large in us-west-2b, spot: Empty", "    machines: 0, together 0.000 USD an hour"}},
+		{"one that was never seen alive", []InstanceInfo{gone, spotEnded, {ID: "i-3", State: "terminated"}}, nil},
 	} {
-		if got := told.news(step.now); !slices.Equal(got, step.want) {
+		if got := told.news(step.now, causes{"i-2": "Empty"}); !slices.Equal(got, step.want) {
 			t.Errorf("%s: %q, want %q", step.name, got, step.want)
 		}
+	}
+}
+
+// What Tenon says on a node is why its machine ends, as long as the node is there and afterwards.
+func TestCauses(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: corev1.NodeSpec{ProviderID: "aws:///us-west-2a/i-1"}}
+	about := func(name, kind, object, reason, message string) *corev1.Event {
+		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+			InvolvedObject: corev1.ObjectReference{Kind: kind, Name: object}, Reason: reason, Message: message}
+	}
+	clients := fake.NewClientset(node,
+		about("a", "Node", "n", disrupting, "Disrupting Node: Empty"),
+		about("b", "Node", "other", disrupting, "Disrupting Node: Drifted"),
+		about("c", "NodeClaim", "n", disrupting, "Disrupting NodeClaim: Underutilized"))
+	c, want := causes{}, causes{"i-1": "Empty"}
+	if err := c.learn(t.Context(), clients); err != nil || !maps.Equal(c, want) {
+		t.Errorf("%v, %v; want %v", c, err, want)
+	}
+	if err := clients.CoreV1().Nodes().Delete(t.Context(), "n", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.learn(t.Context(), clients); err != nil || !maps.Equal(c, want) {
+		t.Errorf("without the node %v, %v; want %v", c, err, want)
 	}
 }

@@ -46,6 +46,7 @@ type Demo struct {
 	aws     string
 	say     func(string)
 	told    sightings
+	causes  causes
 }
 
 // Start applies the examples. It reports through say, a line at a time.
@@ -63,7 +64,7 @@ func Start(ctx context.Context, config *rest.Config, aws string, say func(string
 			return nil, fmt.Errorf("apply %s: %w", name, err)
 		}
 	}
-	return &Demo{clients: clients, aws: aws, say: say, told: sightings{}}, nil
+	return &Demo{clients: clients, aws: aws, say: say, told: sightings{}, causes: causes{}}, nil
 }
 
 // Run has the workload grow and shrink, and tells what is bought, until the context ends.
