@@ -151,9 +151,12 @@ func (f *Fleet) Admits(pod snapshot.PodIndex, n snapshot.NodeIndex) bool {
 // Steps is the effort spent so far, on all fleets of the snapshot.
 func (f *Fleet) Steps() int64 { return f.effort.spent }
 
-// Replica is a claim for one more node of a static pool, if the offers and the pool's limits, as the
-// question changes them, allow it.
+// Replica is a claim for one more node of a static pool, if the pool may launch it, and the offers and the
+// pool's limits, as the question changes them, allow it.
 func (f *Fleet) Replica(pool snapshot.PoolIndex, q Question) (plan.Claim, bool) {
+	if !f.Snapshot.Pools[pool].MayReplenish() {
+		return plan.Claim{}, false
+	}
 	claim, ok := claims.Replica(f.Snapshot, &f.Snapshot.Pools[pool], maps.Clone(f.reserved))
 	if !ok {
 		return claim, false
