@@ -29,6 +29,16 @@ const (
 type priorities struct {
 	unread bool
 	of     expand.Priorities
+	// mistake is why the ConfigMap has none, and what to do; empty if it can be read.
+	mistake string
+}
+
+// hinders is what is wrong with the priorities of a group; empty if nothing is.
+func (p *priorities) hinders(o *tenonv1alpha1.NodeGroup) string {
+	if o.Spec.Mode != tenonv1alpha1.ModeCAS {
+		return ""
+	}
+	return p.mistake
 }
 
 // lookPriorities reads the ConfigMap if the expander priority is set and a group is in mode cas, and publishes events about its
@@ -55,8 +65,9 @@ func (w watcher) lookPriorities(ctx context.Context, s *seen) priorities {
 	}
 	read, err := clusterautoscaler.Priorities(&stored)
 	if err != nil {
-		w.kit.Events.Publish(telemetry.Warning(&stored, eventPrioritiesInvalid, "No priorities count: "+err.Error(), string(stored.UID)))
-		return priorities{}
+		mistake := "No priorities count: " + err.Error()
+		w.kit.Events.Publish(telemetry.Warning(&stored, eventPrioritiesInvalid, mistake, string(stored.UID)))
+		return priorities{mistake: withRemedy(mistake, "correct the ConfigMap "+key.String())}
 	}
 	w.tellUnmatched(&stored, read, names)
 	return priorities{of: read}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,7 +16,8 @@ import (
 	"tenon/internal/testing/harness"
 )
 
-// The ConfigMap of the expander priority counts for groups in mode cas, and says by events what is wrong with it.
+// The ConfigMap of the expander priority counts for groups in mode cas, and says by events what is wrong with it. If it cannot be read, the groups
+// say so too, with a remedy.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -55,6 +57,10 @@ func TestPriorities(t *testing.T) {
 			switch got := o.Status.Priority; {
 			case got == nil && tc.want != 0, got != nil && *got != max(tc.want, 0), got != nil && tc.want == 0:
 				t.Errorf("priority %v, want %d", got, tc.want)
+			}
+			invalid, c := tc.event == "PriorityConfigMapInvalid", meta.FindStatusCondition(o.Status.Conditions, v1alpha1.ConditionUnhindered)
+			if c == nil || (c.Status == metav1.ConditionFalse) != invalid || invalid && (c.Reason != tc.event || !strings.Contains(c.Message, "correct the ConfigMap kube-system/cluster-autoscaler-priority-expander")) {
+				t.Errorf("Unhindered: %+v", c)
 			}
 			told := slices.DeleteFunc(h.Events(), func(e string) bool { return !strings.Contains(e, "PriorityConfigMap") })
 			if len(told) != min(len(tc.event), 1) || len(told) == 1 && !strings.Contains(told[0], tc.event) {

@@ -43,7 +43,7 @@ const (
 )
 
 // tell writes into an object what is known about its group.
-func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) {
+func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.Node, ranks *priorities, now time.Time) {
 	if g.Missing {
 		o.Status.Instances, o.Status.Template, o.Status.Price = nil, nil, nil
 		o.Status.Size = &tenonv1alpha1.NodeGroupSize{Min: g.Min, Max: g.Max}
@@ -66,7 +66,7 @@ func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.N
 	tellSupported(&set, g)
 	tellTemplate(&set, g, next, from)
 	tellHealth(&set, s)
-	tellHindrances(&set, g, len(from) > 0)
+	tellHindrances(&set, g, len(from) > 0, ranks.hinders(o))
 	s.Conditions = set.List()
 }
 
@@ -144,14 +144,19 @@ func tellHealth(set *condition.Set, s *tenonv1alpha1.NodeGroupStatus) {
 	set.SetTrueBecause(tenonv1alpha1.ConditionHealthy, reasonHealthy, text)
 }
 
-// tellHindrances sets the condition Unhindered. If nodes show the template, unknown settings count as hindrances too.
-func tellHindrances(set *condition.Set, g *cloud.Group, copied bool) {
+// tellHindrances sets the condition Unhindered. If nodes show the template, unknown settings count as hindrances too, and so does a mistake in
+// the priorities.
+func tellHindrances(set *condition.Set, g *cloud.Group, copied bool, mistake string) {
 	effects := []cloud.GroupEffect{cloud.Hindered}
 	if copied {
 		effects = append(effects, cloud.Unknown)
 	}
 	if reason, text := of(g, effects...); reason != "" {
 		set.SetFalse(tenonv1alpha1.ConditionUnhindered, reason, text)
+		return
+	}
+	if mistake != "" {
+		set.SetFalse(tenonv1alpha1.ConditionUnhindered, eventPrioritiesInvalid, mistake)
 		return
 	}
 	set.SetTrueBecause(tenonv1alpha1.ConditionUnhindered, reasonUnhindered, "")
