@@ -528,10 +528,18 @@ func (j *judge) checkSurge() {
 		if d.Reason != plan.Underutilized || !d.Now() || len(d.Replacements) == 0 {
 			continue
 		}
-		buying++
+		var price, gone model.Money
 		for c := range d.Replacements {
-			bought += d.Replacements[c].Offer.Price
+			price += d.Replacements[c].Offer.Price
 		}
+		for _, r := range d.Nodes {
+			gone += r.Price
+		}
+		if 4*price <= gone {
+			continue
+		}
+		buying++
+		bought += price
 	}
 	if buying > 1 && bought > fleet/20 {
 		j.f.note(Violation{Rule: PaidTwice, Have: int64(bought), Want: int64(fleet / 20)})
