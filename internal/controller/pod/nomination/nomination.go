@@ -107,19 +107,9 @@ func (n *Nominator) Prepare(ctx context.Context, claim, node string) (closed tim
 	return now.pause, nil
 }
 
-// complete reports whether the nodes of a group may open, and nominates more pods if not: those of nodes that have become ready
-// meanwhile, and those whose nominations the scheduler has taken away. It tries all pods when the first nodes have joined, before any node
-// is open, and that may take it seconds.
+// complete reports whether the nodes of a group may open. Pods of nodes that have become ready meanwhile are nominated first.
 func (n *Nominator) complete(ctx context.Context) bool {
-	now := n.kit.Clock.Now()
-	if n.openings.inTime(now) {
-		if again := n.world.NominationsFor(n.openings.group()); len(again) > 0 {
-			n.write(ctx, again)
-			n.openings.nominated(n.kit.Clock.Now())
-			return false
-		}
-	}
-	late := n.openings.heard(now)
+	late := n.openings.heard(n.kit.Clock.Now())
 	if late != nil {
 		n.nominate(ctx, late)
 	}

@@ -80,34 +80,11 @@ func TestANodeOpensWhenItsPodsAreNominated(t *testing.T) {
 	if got := s.named(t); got["small"] != nodeName || got["large"] != nodeName {
 		t.Errorf("nominated are %v", got)
 	}
-	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 {
-		t.Errorf("the node stays closed for %s", wait)
+	if wait, together := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 || together[claimName] != nodeName {
+		t.Errorf("the node stays closed for %s, and %v open with it", wait, together)
 	}
 	if n := s.Count(s.Kit.Metrics.PodsNominationsTotal.WithLabelValues("nominated")); n != 2 {
 		t.Errorf("%v nominations are counted", n)
-	}
-}
-
-// A nomination that the scheduler takes away before the node opens is written again first, and the nodes of a group open
-// together.
-func TestANominationThatIsTakenAwayIsWrittenAgain(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t)
-	s.nominator.Prepare(t.Context(), claimName, nodeName)
-	s.named(t)
-	var pod corev1.Pod
-	s.Must(s.API.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "large"}, &pod))
-	pod.Status.NominatedNodeName = ""
-	s.Must(s.API.Status().Update(t.Context(), &pod))
-	s.world.Put(&pod)
-	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
-		t.Error("the node opens although a pod is not nominated")
-	}
-	if got := s.named(t); got["large"] != nodeName {
-		t.Errorf("nominated are %v", got)
-	}
-	if wait, together := s.nominator.Prepare(t.Context(), claimName, nodeName); wait != 0 || together[claimName] != nodeName {
-		t.Errorf("the node stays closed for %s, with it open %v", wait, together)
 	}
 }
 

@@ -130,7 +130,7 @@ func (o *openings) heard(now time.Time) map[string]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	g := &o.opening
-	if len(o.gathering.nodes) == 0 || g.places+o.gathering.places > mostPlaces || !g.inTime(now) {
+	if len(o.gathering.nodes) == 0 || g.places+o.gathering.places > mostPlaces || now.Sub(g.first) >= longestJoining {
 		g.heard = true
 		return nil
 	}
@@ -139,15 +139,6 @@ func (o *openings) heard(now time.Time) map[string]string {
 	g.told, o.gathering = time.Time{}, group{}
 	return maps.Clone(g.nodes)
 }
-
-// inTime reports whether the nodes that are to open can wait for more nominations.
-func (o *openings) inTime(now time.Time) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.opening.inTime(now)
-}
-
-func (g *group) inTime(now time.Time) bool { return now.Sub(g.first) < longestJoining }
 
 // leave notes that the node of a claim has opened, or waits no longer.
 func (o *openings) leave(claim string) {
