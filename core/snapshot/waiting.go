@@ -13,7 +13,8 @@ type Waiting struct {
 	// of them have not been evicted.
 	Moving   int `json:"moving,omitempty"`
 	Evicting int `json:"evicting,omitempty"`
-	// Leaving is how many more pods there are than their workloads want: those end in a moment.
+	// Leaving is how many pods end on nodes that stay, and how many more there are than their workloads want: those end in a
+	// moment.
 	Leaving int `json:"leaving,omitempty"`
 	// Arrivals is since when moves that save money wait, by what they wait for.
 	Arrivals Arrivals `json:"arrivalsSince,omitzero"`

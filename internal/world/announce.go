@@ -122,6 +122,17 @@ func (w *World) surplus() int {
 	return n
 }
 
+// ending counts the pods that are being deleted on nodes that stay: the scheduler gives their room to others once they are gone.
+func (w *World) ending() int {
+	n := 0
+	for k := range w.pods.ending {
+		if leaving, known := w.nodes.standing(w.pods.all[k].Spec.NodeName); known && !leaving {
+			n++
+		}
+	}
+	return n
+}
+
 // believed returns how many of the missing pods of a ReplicaSet are expected to come.
 func (w *World) believed(set owner.Ref) int {
 	missing := w.missing(set)

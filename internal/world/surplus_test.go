@@ -11,8 +11,7 @@ import (
 	"tenon/internal/world"
 )
 
-// A snapshot counts the pods that ReplicaSets have beyond those that they want, without those that are
-// ending.
+// A snapshot counts the pods that ReplicaSets have beyond those that they want, and those that are ending.
 func TestSurplus(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -23,8 +22,9 @@ func TestSurplus(t *testing.T) {
 		"as many as wanted":     {5, 5, 0, 0},
 		"some are yet to come":  {9, 5, 0, 0},
 		"scaled down":           {2, 5, 0, 3},
-		"some end already":      {2, 5, 2, 1},
-		"all that are too many": {2, 5, 3, 0},
+		"some end already":      {2, 5, 2, 3},
+		"all that are too many": {2, 5, 3, 3},
+		"one is replaced":       {5, 6, 1, 1},
 	} {
 		w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
 		s := set(1)
