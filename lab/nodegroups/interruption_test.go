@@ -22,7 +22,8 @@ func TestASpotInstanceIsInterrupted(t *testing.T) {
 	s.Running("web", 2)
 	s.awaitSizes(map[string]int32{"web": 2})
 	id := *s.described("web").Instances[0].InstanceId
-	if struck := s.aws.Cause(t, fmt.Sprintf(`{"kind":"spot-interruption","instances":[%q]}`, id)); len(struck) != 1 {
+	// The order counts, not the time: on a busy machine another member may take longer than the usual two minutes.
+	if struck := s.aws.Cause(t, fmt.Sprintf(`{"kind":"spot-interruption","notice":"10m","instances":[%q]}`, id)); len(struck) != 1 {
 		t.Fatalf("interrupted: %v", struck)
 	}
 	s.Eventually("the pods run where nothing is interrupted", func(ctx context.Context) (bool, string) {
