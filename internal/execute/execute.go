@@ -10,6 +10,7 @@ package execute
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -57,6 +58,7 @@ type Executor struct {
 	world *world.World
 	// parallel is how many claims are created at the same time; with one, no goroutine is started.
 	parallel int
+	turn     sync.Mutex // see InTurn
 }
 
 // New makes an executor.

@@ -25,6 +25,16 @@ func (e *Executor) SideBySide(n int, work func(i int) error) error {
 	return parallel.TryEach(min(e.parallel, mostAtOnce), n, work)
 }
 
+// InTurn does a piece of work while no other is done in turn: notes of several commands on one object would conflict. With one command at
+// a time nothing waits: a simulation may come here again from within the work, for another controller.
+func (e *Executor) InTurn(work func() error) error {
+	if e.parallel > 1 {
+		e.turn.Lock()
+		defer e.turn.Unlock()
+	}
+	return work()
+}
+
 // Perform performs the effects of a step of a command, group by group. If an effect fails, the others of
 // its group are still performed, and later groups are not begun. It returns the claims that it has
 // deleted.

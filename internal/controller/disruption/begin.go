@@ -192,9 +192,7 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 
 // noteBegun notes on the pools that their roll-outs begin a command.
 func (d *disruption) noteBegun(ctx context.Context, r *command.Record) error {
-	d.onPools.Lock()
-	defer d.onPools.Unlock()
-	return d.o.Rollouts.Begun(ctx, *r)
+	return d.o.Executor.InTurn(func() error { return d.o.Rollouts.Begun(ctx, *r) })
 }
 
 // undo takes back a command that could not be begun. A later evaluation finds on the objects what could

@@ -13,7 +13,6 @@ package disruption
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"tenon/core/decide"
@@ -82,8 +81,6 @@ type disruption struct {
 	intents nodeclaim.Maker
 	// underway are the commands, as far as the objects do not show them.
 	underway *world.Disruptions
-	// onPools is held while a command's beginning or end is noted on its pools: the notes of commands that run side by side would conflict.
-	onPools sync.Mutex
 	// Used by the evaluator alone.
 	reader *world.Reader
 	memory *provision.Memory

@@ -26,12 +26,12 @@ func (d *disruption) succeeded(ctx context.Context, s *command.State) error {
 // ended reports a command that was carried out, or failed. Reporting it twice does no harm, so it happens
 // before the command's marks are removed.
 func (d *disruption) ended(ctx context.Context, s *command.State, failed command.Why) error {
-	d.onPools.Lock()
-	defer d.onPools.Unlock()
-	return errors.Join(
-		d.o.Rollouts.Ended(ctx, s.Record, failed.Text()),
-		d.o.Ledger.Over(ctx, s.Record, d.realised(s), failed.Code != reason.None),
-	)
+	return d.o.Executor.InTurn(func() error {
+		return errors.Join(
+			d.o.Rollouts.Ended(ctx, s.Record, failed.Text()),
+			d.o.Ledger.Over(ctx, s.Record, d.realised(s), failed.Code != reason.None),
+		)
+	})
 }
 
 // realised is what a command saves an hour by the prices of the instances that were launched for
