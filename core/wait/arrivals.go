@@ -41,7 +41,8 @@ func InTransit(p *plan.Plan) bool {
 // look empty until their pods have come, and pods that are moved take the room that was
 // bought for others. Moves wait for those before them, too: what is saved next depends on where
 // the scheduler puts their pods. And they wait while workloads are being scaled down: nodes would be
-// bought for pods that are about to end, and the room of those that end is free only once they are gone. It returns since when each of these has been so.
+// bought for pods that are about to end, and the room of those that end is free only once they are gone.
+// It returns since when each of these has been so.
 func arrivals(s *snapshot.Snapshot, p *plan.Plan) snapshot.Arrivals {
 	since := s.Waiting.Arrivals
 	pods := Transit{s.Waiting.Placed, s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods)}

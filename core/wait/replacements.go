@@ -16,9 +16,9 @@ const (
 )
 
 // replacements has moves that buy nodes wait for others that do: until the pods have moved, the old nodes and the new ones
-// are paid for, and what is saved next depends on where the scheduler puts the pods. Small ones go together, moves that buy little for what they
-// remove are not counted, and the first one
-// never waits for others of its plan. Those that are under way already are a matter of arrivals.
+// are paid for, and what is saved next depends on where the scheduler puts the pods. Small ones go together, those that buy
+// little for what they remove are not counted, and the first one never waits for others of its plan. Those that are under way
+// already are a matter of arrivals.
 func replacements(s *snapshot.Snapshot, p *plan.Plan) {
 	var fleet, bought model.Money
 	for i := range s.Nodes {
