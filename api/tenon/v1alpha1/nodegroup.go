@@ -307,6 +307,11 @@ func (g *NodeGroup) Free() bool {
 	return meta.IsStatusConditionFalse(g.Status.Conditions, ConditionForeignAutoscaler)
 }
 
+// Foreign reports whether it is known that another autoscaler changes the group.
+func (g *NodeGroup) Foreign() bool {
+	return meta.IsStatusConditionTrue(g.Status.Conditions, ConditionForeignAutoscaler)
+}
+
 // BackedOff reports whether Tenon requests no instances because the last ones did not launch or join.
 func (g *NodeGroup) BackedOff() bool {
 	return meta.IsStatusConditionTrue(g.Status.Conditions, ConditionBackedOff)

@@ -115,6 +115,7 @@ func (c controller) handle(ctx context.Context, m instanceevents.Message, claims
 		return c.done(ctx, m)
 	}
 	c.metrics.InterruptionReceivedMessagesTotal.WithLabelValues(string(n.Kind)).Inc()
+	again := false
 	for _, id := range n.Instances {
 		for _, claim := range claims[id] {
 			if err := c.act(ctx, n, claim); err != nil {
@@ -122,10 +123,15 @@ func (c controller) handle(ctx context.Context, m instanceevents.Message, claims
 			}
 		}
 		if node := members[id]; node != nil && len(claims[id]) == 0 {
-			if err := c.actOnMember(ctx, n, node); err != nil {
+			early, err := c.actOnMember(ctx, n, node)
+			if err != nil {
 				return fmt.Errorf("act on %s of instance %s: %w", n.Kind, id, err)
 			}
+			again = again || early
 		}
+	}
+	if again {
+		return nil // the queue delivers it again
 	}
 	if !n.Time.IsZero() && n.Kind != instanceevents.Nothing {
 		c.metrics.InterruptionMessageQueueDurationSeconds.WithLabelValues().Observe(c.kit.Clock.Now().Sub(n.Time).Seconds())

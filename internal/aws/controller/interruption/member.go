@@ -19,7 +19,11 @@ import (
 	"tenon/internal/telemetry"
 )
 
-// membersByInstance finds the nodes of node groups that Tenon may change by the ID of the instance.
+// groupKnown is how long after its creation a node of a group has surely been annotated with it: groups are described every 30 seconds.
+const groupKnown = 2 * time.Minute
+
+// membersByInstance finds, by the ID of the instance, the nodes of node groups that Tenon may change, and nodes so young that they may be
+// annotated with a group yet.
 func membersByInstance(ctx context.Context, kit reconcile.Kit) (map[string]*corev1.Node, error) {
 	if !kit.Settings.FeatureGates.NodeGroups {
 		return nil, nil
@@ -31,7 +35,7 @@ func membersByInstance(ctx context.Context, kit reconcile.Kit) (map[string]*core
 	byInstance := map[string]*corev1.Node{}
 	for i := range list.Items {
 		node := &list.Items[i]
-		if _, id, ok := instance.Parse(node.Spec.ProviderID); ok && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" {
+		if _, id, ok := instance.Parse(node.Spec.ProviderID); ok && (departure.Group(node) != "" || kit.Clock.Since(node.CreationTimestamp.Time) < groupKnown) {
 			byInstance[id] = node
 		}
 	}
@@ -39,26 +43,33 @@ func membersByInstance(ctx context.Context, kit reconcile.Kit) (map[string]*core
 }
 
 // actOnMember does for the node of a group what a notice asks for: the node is drained ahead of the end of its instance, which
-// the group then replaces. An instance that ends already has been chosen by the group itself, or by Tenon.
-func (c controller) actOnMember(ctx context.Context, n instanceevents.Notice, node *corev1.Node) error {
+// the group then replaces. An instance that ends already has been chosen by the group itself, or by Tenon. As long as it is not known
+// whose the node is, the notice is early: it is to come again.
+func (c controller) actOnMember(ctx context.Context, n instanceevents.Notice, node *corev1.Node) (early bool, err error) {
 	if n.Kind == instanceevents.InstanceStopped || n.Kind == instanceevents.InstanceTerminated {
-		return nil
+		return false, nil
+	}
+	if departure.Group(node) == "" {
+		return true, nil
 	}
 	group := &tenonv1alpha1.NodeGroup{}
-	if err := c.kit.Client.Get(ctx, client.ObjectKey{Name: node.Annotations[tenonv1alpha1.AnnotationGroup]}, group); err != nil {
-		return client.IgnoreNotFound(err)
+	if err := c.kit.Client.Get(ctx, client.ObjectKey{Name: departure.Group(node)}, group); err != nil {
+		return false, client.IgnoreNotFound(err)
 	}
-	if group.Observed() || !group.Free() {
-		return nil
+	if group.Observed() || group.Foreign() {
+		return false, nil
+	}
+	if !group.Free() {
+		return true, nil
 	}
 	c.kit.Events.Publish(announce(n.Kind, node)...)
 	if n.Kind == instanceevents.SpotInterrupted {
 		c.shortages.SpotShort(node.Labels[corev1.LabelInstanceTypeStable], node.Labels[corev1.LabelTopologyZone])
 	}
 	if !ends(n.Kind) {
-		return nil
+		return false, nil
 	}
-	return client.IgnoreNotFound(patch.Retry(ctx, c.kit, node, func(node *corev1.Node) error {
+	return false, client.IgnoreNotFound(patch.Retry(ctx, c.kit, node, func(node *corev1.Node) error {
 		if node.DeletionTimestamp != nil {
 			return nil
 		}

@@ -24,17 +24,23 @@ func TestMembersOfGroups(t *testing.T) {
 		kind    string
 		mode    tenonv1alpha1.Mode
 		foreign metav1.ConditionStatus
+		strange bool          // the node is annotated with no group
+		age     time.Duration // of the node
+		again   bool          // the message stays in the queue
 		event   string
 		told    string
 		goes    bool
 		dated   bool
 	}{
-		"a spot interruption":                   {kind: spot, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse, event: "SpotInterrupted", told: "spot m5.large z", goes: true, dated: true},
-		"in mode native":                        {kind: spot, mode: tenonv1alpha1.ModeNative, foreign: metav1.ConditionFalse, event: "SpotInterrupted", told: "spot m5.large z", goes: true, dated: true},
-		"in mode observe":                       {kind: spot, mode: tenonv1alpha1.ModeObserve, foreign: metav1.ConditionFalse},
-		"beside a Cluster Autoscaler":           {kind: spot, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionTrue},
-		"a recommendation":                      {kind: rebalance, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse, event: "SpotRebalanceRecommendation"},
-		"an end that others or Tenon asked for": {kind: "EC2 Instance State-change Notification", mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse},
+		"a spot interruption":                      {kind: spot, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse, event: "SpotInterrupted", told: "spot m5.large z", goes: true, dated: true},
+		"in mode native":                           {kind: spot, mode: tenonv1alpha1.ModeNative, foreign: metav1.ConditionFalse, event: "SpotInterrupted", told: "spot m5.large z", goes: true, dated: true},
+		"in mode observe":                          {kind: spot, mode: tenonv1alpha1.ModeObserve, foreign: metav1.ConditionFalse},
+		"beside a Cluster Autoscaler":              {kind: spot, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionTrue},
+		"before another autoscaler was looked for": {kind: spot, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionUnknown, again: true},
+		"before the node's group is known":         {kind: spot, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse, strange: true, again: true},
+		"a node that is in no group":               {kind: spot, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse, strange: true, age: time.Hour},
+		"a recommendation":                         {kind: rebalance, mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse, event: "SpotRebalanceRecommendation"},
+		"an end that others or Tenon asked for":    {kind: "EC2 Instance State-change Notification", mode: tenonv1alpha1.ModeCAS, foreign: metav1.ConditionFalse},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -45,9 +51,13 @@ func TestMembersOfGroups(t *testing.T) {
 			group := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "web", Mode: tc.mode}}
 			group.Status.Conditions = []metav1.Condition{{Type: tenonv1alpha1.ConditionForeignAutoscaler, Status: tc.foreign, Reason: "Test", LastTransitionTime: metav1.Now()}}
 			p.Must(p.API.Create(t.Context(), group))
+			annotations := map[string]string{tenonv1alpha1.AnnotationGroup: "web"}
+			if tc.strange {
+				annotations = nil
+			}
 			p.Must(p.API.Create(t.Context(), &corev1.Node{
 				ObjectMeta: metav1.ObjectMeta{
-					Name: "member", Annotations: map[string]string{tenonv1alpha1.AnnotationGroup: "web"},
+					Name: "member", Annotations: annotations, CreationTimestamp: metav1.NewTime(p.Clock.Now().Add(-tc.age)),
 					Labels: map[string]string{corev1.LabelInstanceTypeStable: "m5.large", corev1.LabelTopologyZone: "z"},
 				},
 				Spec: corev1.NodeSpec{ProviderID: instance.ProviderID("z", "i-7")},
@@ -63,7 +73,7 @@ func TestMembersOfGroups(t *testing.T) {
 			if dated := node.Annotations[departure.AnnotationEnds] == ends; dated != tc.dated {
 				t.Errorf("it says when it ends: %t", dated)
 			}
-			if told := strings.Join(p.market.told, ";"); told != tc.told || p.queue.deleted != 1 {
+			if told := strings.Join(p.market.told, ";"); told != tc.told || p.queue.deleted == 1 == tc.again {
 				t.Errorf("the market was told %q, want %q; messages deleted: %d", told, tc.told, p.queue.deleted)
 			}
 			if events := strings.Join(p.Events(), "\n"); !strings.Contains(events, tc.event) || tc.event == "" && events != "" || strings.Contains(events, "TerminatingOnInterruption") != tc.goes {
