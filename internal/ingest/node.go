@@ -24,7 +24,7 @@ import (
 // The name is that of the Node as soon as it exists, since pods refer to it, and that of the claim
 // until then.
 func (t *Translator) Node(node *corev1.Node, claim *karpenterv1.NodeClaim, prices Prices) (snapshot.Node, bool) {
-	if node != nil && !t.hasIdentity(node) {
+	if node != nil && (!t.hasIdentity(node) || claim == nil && t.awaitsClaim(node)) {
 		node = nil
 	}
 	if node == nil && claim == nil {
@@ -43,6 +43,12 @@ func (t *Translator) hasIdentity(node *corev1.Node) bool {
 	_, typed := node.Labels[corev1.LabelInstanceTypeStable]
 	_, initialized := node.Labels[karpenterv1.LabelInitialized]
 	return node.Spec.ProviderID != "" && (typed || initialized)
+}
+
+// awaitsClaim reports whether a node that has no claim joined before its claim was seen to have the instance. The claim is listed without
+// a node until then: with both, its room would count twice.
+func (t *Translator) awaitsClaim(node *corev1.Node) bool {
+	return !t.options.Files && node.Labels[karpenterv1.LabelNodePool] != "" && hasTaint(node.Spec.Taints, karpenterv1.TaintUnregistered())
 }
 
 // view is one node while it is being translated: at least one of node and claim is there.

@@ -108,11 +108,13 @@ func TestNodesThatAreNotKnownYet(t *testing.T) {
 		text           string
 		cluster, files int
 	}{
-		"no provider ID":                {node(settled, "", realRoom), 0, 1},
-		"no instance type":              {node("karpenter.sh/nodepool: one", "providerID: 'cloud:///1'", realRoom), 0, 1},
-		"initialized, no instance type": {node("karpenter.sh/nodepool: one, karpenter.sh/initialized: 'true'", "providerID: 'cloud:///1'", realRoom), 1, 1},
-		"of others":                     {node("", "", realRoom), 1, 1},
-		"with its claim":                {claim("", "status: {nodeName: node-1}\n") + node(ours, "", realRoom), 1, 1},
+		"no provider ID":                   {node(settled, "", realRoom), 0, 1},
+		"no instance type":                 {node("karpenter.sh/nodepool: one", "providerID: 'cloud:///1'", realRoom), 0, 1},
+		"initialized, no instance type":    {node("karpenter.sh/nodepool: one, karpenter.sh/initialized: 'true'", "providerID: 'cloud:///1'", realRoom), 1, 1},
+		"joined before its claim is known": {node(settled, "providerID: 'cloud:///1', taints: [{key: karpenter.sh/unregistered, effect: NoExecute}]", realRoom), 0, 1},
+		"... which has no instance yet":    {claim("", "") + node(settled, "providerID: 'cloud:///1', taints: [{key: karpenter.sh/unregistered, effect: NoExecute}]", realRoom), 1, 2},
+		"of others":                        {node("", "", realRoom), 1, 1},
+		"with its claim":                   {claim("", "status: {nodeName: node-1}\n") + node(ours, "", realRoom), 1, 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
