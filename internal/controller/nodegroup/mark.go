@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
@@ -54,7 +53,11 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 		marked := node.DeepCopy()
 		annotate(marked, tenonv1alpha1.AnnotationGroup, group)
 		annotate(marked, tenonv1alpha1.AnnotationJoined, joined)
-		if err := patch.Merge(ctx, w.kit, node, marked); client.IgnoreNotFound(err) != nil {
+		write := patch.Merge
+		if group == "" {
+			write = patch.IfUnchanged // it may be leaving by now; then it keeps the group, as the next look finds
+		}
+		if err := write(ctx, w.kit, node, marked); err != nil && !patch.Outdated(err) {
 			wrong = append(wrong, fmt.Errorf("write the group on node %s: %w", node.Name, err))
 		}
 	}

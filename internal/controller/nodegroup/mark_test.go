@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/cloud/memory"
@@ -63,6 +64,33 @@ func TestNodesAreMarked(t *testing.T) {
 	g.list[0].Instances = g.list[0].Instances[:2]
 	look(t, r, g, "web")
 	check("one has left the group, and one is not Ready any more", "web true", "web ", " ", " ")
+}
+
+// TestALeavingNodeKeepsItsGroup: the group of a node is not removed if the node was deleted in the same moment, because the code that ends its instance
+// needs the group.
+func TestALeavingNodeKeepsItsGroup(t *testing.T) {
+	t.Parallel()
+	r := harness.New(t, memory.Options{})
+	g := &groups{list: []cloud.Group{web(1)}}
+	r.Must(r.API.Create(t.Context(), node(r, 0, nil)))
+	o := look(t, r, g, "web")
+	o.Spec.Mode = tenonv1alpha1.ModeNative
+	r.Must(r.API.Update(t.Context(), o))
+	look(t, r, g, "web")
+	g.list[0].Instances = nil
+	var n corev1.Node
+	r.Fail(func(c harness.Call) error {
+		if r.Get("node-0", &n); c.Verb == "patch" && c.Kind == "Node" && n.DeletionTimestamp == nil {
+			n.Finalizers = []string{karpenterv1.FinalizerTermination}
+			r.Must(r.API.Update(t.Context(), &n))
+			r.Must(r.API.Delete(t.Context(), &n))
+		}
+		return nil
+	})
+	look(t, r, g, "web")
+	if r.Get("node-0", &n); n.DeletionTimestamp == nil || n.Annotations[tenonv1alpha1.AnnotationGroup] != "web" {
+		t.Errorf("it was deleted %v, and has the annotations %v", n.DeletionTimestamp, n.Annotations)
+	}
 }
 
 // TestStartsWithin: a node that is not Ready is to come for as long as the flag says, or the tag of its group.
