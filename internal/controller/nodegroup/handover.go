@@ -55,19 +55,23 @@ func tellHandover(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*
 	o.Status.Conditions = set.List()
 }
 
-// taint adds the taint of a hand-over to a node, or removes it. After a conflict, the next reconciliation writes it again.
-func (w watcher) taint(ctx context.Context, node *corev1.Node, handedOver bool) error {
+// taint adds the taint of a hand-over to a node, or removes it, and returns the node as it is then. After a conflict, the next reconciliation writes it again.
+func (w watcher) taint(ctx context.Context, node *corev1.Node, handedOver bool) (*corev1.Node, error) {
 	is := func(t corev1.Taint) bool { return t.Key == tenonv1alpha1.TaintHandover }
 	if slices.ContainsFunc(node.Spec.Taints, is) == handedOver {
-		return nil
+		return node, nil
 	}
 	tainted := node.DeepCopy()
 	tainted.Spec.Taints = slices.DeleteFunc(tainted.Spec.Taints, is)
 	if handedOver {
 		tainted.Spec.Taints = append(tainted.Spec.Taints, corev1.Taint{Key: tenonv1alpha1.TaintHandover, Effect: corev1.TaintEffectPreferNoSchedule})
 	}
-	if err := patch.IfUnchanged(ctx, w.kit, node, tainted); client.IgnoreNotFound(err) != nil && !reconcile.Overtaken(err) {
-		return fmt.Errorf("write the taint of the hand-over on node %s: %w", node.Name, err)
+	err := patch.IfUnchanged(ctx, w.kit, node, tainted)
+	switch {
+	case err == nil:
+		return tainted, nil
+	case client.IgnoreNotFound(err) == nil, reconcile.Overtaken(err):
+		return node, nil
 	}
-	return nil
+	return node, fmt.Errorf("write the taint of the hand-over on node %s: %w", node.Name, err)
 }

@@ -44,7 +44,8 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 				wrong = append(wrong, err)
 			}
 		}
-		if err := w.taint(ctx, node, handedOver); err != nil {
+		node, err := w.taint(ctx, node, handedOver)
+		if err != nil {
 			wrong = append(wrong, err)
 		}
 		if node.Annotations[tenonv1alpha1.AnnotationGroup] == group && node.Annotations[tenonv1alpha1.AnnotationJoined] == joined {
