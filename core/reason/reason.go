@@ -43,7 +43,7 @@ type Reason struct {
 	Code Code
 	// Where names the thing concerned: a resource, a label key, a topology key, a taint.
 	Where string
-	// Detail is the text of a mismatch that has its own wording.
+	// Detail is the text of a mismatch that has its own wording, and what a pool has instead of what a pod requires.
 	Detail string
 	Have   int64
 	Want   int64

@@ -158,6 +158,8 @@ func (v *PoolVerdict) typo() string {
 func (v *PoolVerdict) miss() string {
 	r := &v.Reason
 	switch r.Code {
+	case TypeIncompatible, NoOffering:
+		return r.Detail
 	case InsufficientRoom:
 		if r.Have < 0 {
 			want, have := Compared(r.Where, v.Daemons, v.Daemons+r.Have)

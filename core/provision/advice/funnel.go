@@ -108,6 +108,7 @@ func (d *Pools) countOfferings(f *reason.PoolVerdict, p snapshot.PoolIndex, a *f
 		f.Funnel = append(f.Funnel, step)
 		if step.Left == 0 {
 			f.Reason = s.reason(step.Code)
+			f.Reason.Detail = s.lacking(step.Code)
 			f.Nearest, f.Daemons = s.nearest(step.Code)
 			s.tellAbsent(f)
 			return
