@@ -90,9 +90,28 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// The names of parameters as AWS publishes them. (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs": "--name
+// The names of parameters as AWS publishes them.
+//
+// AL2023 (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs"): "--name
 // /aws/service/eks/optimized-ami/<kubernetes-version>/<ami-type>/recommended/image_id", where ami-type is
-// "amazon-linux-2023/x86_64/standard for Amazon Linux 2023 (AL2023) x86 based instances", and so on.)
+// "amazon-linux-2023/x86_64/standard for Amazon Linux 2023 (AL2023) x86 based instances", and so on.
+//
+// AL2 (the same page): "Use amazon-linux-2 for Amazon Linux 2 (AL2) x86 based instances. Use amazon-linux-2-arm64 for AL2 ARM
+// instances, such as AWS Graviton based instances." The third is amazon-linux-2-gpu. (awslabs/amazon-eks-ami, release v20210621,
+// names the releases that a version leads to: "amazon-eks-gpu-node-1.20-v20210621", "amazon-eks-arm64-node-1.20-v20210621",
+// "amazon-eks-node-1.20-v20210621".)
+//
+// Bottlerocket (EKS User Guide, "Retrieve recommended Bottlerocket AMI IDs"): "--name
+// /aws/service/bottlerocket/aws-k8s-kubernetes-version-flavor/architecture/latest/image_id"; "Use -nvidia for GPU-enabled variants";
+// "Use x86_64 for x86 based instances. Use arm64 for ARM instances." (bottlerocket-os/bottlerocket, QUICKSTART-EKS.md: "if you know a
+// specific Bottlerocket version you'd like to use, for example 1.0.6, you can replace latest with that version".) Instances with
+// Inferentia and Trainium have no flavor of their own (EKS User Guide, "Use EKS-optimized accelerated AMIs for GPU instances": the
+// variant "Bottlerocket x86_64 aws-k8s" has the types "inf1, inf2, trn1, trn2").
+//
+// Windows (EKS User Guide, "Retrieve recommended Microsoft Windows AMI IDs"): "--name
+// /aws/service/ami-windows-latest/Windows_Server-release-English-installation-option-EKS_Optimized-kubernetes-version/image_id";
+// "Use 2025 for Windows Server 2025. Use 2022 for Windows Server 2022. Use 2019 for Windows Server 2019"; "Use Core for a minimal
+// installation with a smaller attack surface".
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	const eks = "/aws/service/eks/optimized-ami/1.34/"
@@ -111,10 +130,16 @@ func TestParameters(t *testing.T) {
 			eks + "amazon-linux-2023/arm64/standard/amazon-eks-node-al2023-arm64-standard-1.34-v20240625/image_id",
 			eks + "amazon-linux-2023/arm64/nvidia/amazon-eks-node-al2023-arm64-nvidia-1.34-v20240625/image_id",
 		},
+		"bottlerocket@latest": {
+			"/aws/service/bottlerocket/aws-k8s-1.34/x86_64/latest/image_id", "/aws/service/bottlerocket/aws-k8s-1.34/arm64/latest/image_id",
+			"/aws/service/bottlerocket/aws-k8s-1.34-nvidia/x86_64/latest/image_id", "/aws/service/bottlerocket/aws-k8s-1.34-nvidia/arm64/latest/image_id",
+		},
 		"bottlerocket@v1.10.0": {
 			"/aws/service/bottlerocket/aws-k8s-1.34/x86_64/1.10.0/image_id", "/aws/service/bottlerocket/aws-k8s-1.34/arm64/1.10.0/image_id",
 			"/aws/service/bottlerocket/aws-k8s-1.34-nvidia/x86_64/1.10.0/image_id", "/aws/service/bottlerocket/aws-k8s-1.34-nvidia/arm64/1.10.0/image_id",
 		},
+		"windows2019@latest": {"/aws/service/ami-windows-latest/Windows_Server-2019-English-Core-EKS_Optimized-1.34/image_id"},
+		"windows2025@latest": {"/aws/service/ami-windows-latest/Windows_Server-2025-English-Core-EKS_Optimized-1.34/image_id"},
 		"windows2022@latest": {"/aws/service/ami-windows-latest/Windows_Server-2022-English-Core-EKS_Optimized-1.34/image_id"},
 	}
 	for text, want := range cases {
