@@ -135,6 +135,51 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// Each service has its own codes for what does not exist. EC2's are those of its API Reference, "Error codes for the Amazon EC2 API";
+// the others are those of the models of the AWS SDKs.
+func TestNotFound(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]bool{
+		"InvalidInstanceID.NotFound":                  true,  // "If the resource cannot be found, you get the following error: Client.InvalidResource.NotFound; for example, Client.InvalidInstanceID.NotFound."
+		"InvalidCapacityReservationId.NotFound":       true,  // "The specified Capacity Reservation ID does not exist."
+		"InvalidLaunchTemplateId.NotFound":            true,  // "The specified launch template ID does not exist."
+		"InvalidLaunchTemplateName.NotFoundException": true,  // "The specified launch template name does not exist. Check the spelling of the name …"
+		"InvalidPlacementGroup.Unknown":               true,  // "The specified placement group cannot be found."
+		"NoSuchEntity":                                true,  // IAM: "The request was rejected because it referenced a resource entity that does not exist."
+		"ParameterNotFound":                           true,  // SSM: "The parameter couldn't be found. Verify the name and try again."
+		"QueueDoesNotExist":                           true,  // SQS: "Ensure that the QueueUrl is correct and that the queue has not been deleted."
+		"InvalidCapacityReservationId.Malformed":      false, // "The ID for the Capacity Reservation is malformed."
+		"InvalidLaunchTemplateId.VersionNotFound":     false, // "The specified launch template version does not exist.": the template does.
+		"RequestLimitExceeded":                        false,
+		"":                                            false,
+	} {
+		if got := api.IsNotFound(&smithy.GenericAPIError{Code: code}); got != want {
+			t.Errorf("%q says that something does not exist: %t, want %t", code, got, want)
+		}
+	}
+}
+
+// The service is to blame for the errors that EC2 API Reference, "Error codes for the Amazon EC2 API", lists under "Server error codes", but for
+// capacity and rates. The AWS SDK does not say for errors of EC2 which side is to blame.
+func TestServerFault(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]bool{
+		"InternalError":      true, // "An internal error has occurred. Retry your request"
+		"InternalFailure":    true, // "The request processing has failed because of an unknown error, exception, or failure."
+		"ServerInternal":     true, // "An internal error has occurred. Retry your request"
+		"ServiceUnavailable": true, // "The request has failed due to a temporary failure of the server."
+		"Unavailable":        true, // "The server is overloaded and can't handle the request."
+
+		"InsufficientInstanceCapacity": false,
+		"RequestLimitExceeded":         false,
+		"InvalidParameterValue":        false,
+	} {
+		if got := api.IsServerFault(&smithy.GenericAPIError{Code: code}); got != want {
+			t.Errorf("%q is the service's fault: %t, want %t", code, got, want)
+		}
+	}
+}
+
 // The environment alone can configure the clients, as users of the SDK expect. (The environment belongs to
 // the whole process, so this test does not run in parallel.)
 func TestEnvironment(t *testing.T) {

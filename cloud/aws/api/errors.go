@@ -59,10 +59,15 @@ func IsThrottled(err error) bool {
 	return throttle
 }
 
+// serverFaults lists EC2's codes for errors of the service. (EC2 API Reference, "Server error codes".) The SDK
+// does not say for errors of EC2 which side is to blame.
+var serverFaults = []string{"InternalFailure", "ServerInternal", "ServiceUnavailable", "Unavailable"}
+
 // IsServerFault reports whether the service blames itself for the error.
 func IsServerFault(err error) bool {
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
-		return known.ErrorFault() == smithy.FaultServer || strings.HasPrefix(known.ErrorCode(), "InternalError")
+		code := known.ErrorCode()
+		return known.ErrorFault() == smithy.FaultServer || strings.HasPrefix(code, "InternalError") || slices.Contains(serverFaults, code)
 	}
 	return false
 }

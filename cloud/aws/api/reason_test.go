@@ -45,6 +45,11 @@ func TestIsShortage(t *testing.T) {
 		"UnfulfillableCapacity":             true,  // "At this time there isn't enough spare capacity to fulfill your request for Spot Instances."
 		"MaxSpotInstanceCountExceeded":      true,  // "You've reached the limit on the number of Spot Instances that you can launch. The limit depends on the instance type."
 		"InsufficientFreeAddressesInSubnet": true,  // "The specified subnet does not contain enough free private IP addresses to fulfill your request."
+		"VcpuLimitExceeded":                 true,  // "You've reached the limit on the number of vCPUs (virtual processing units) assigned to the running instances in your account."
+		"ReservationCapacityExceeded":       true,  // "The targeted Capacity Reservation does not enough available instance capacity to fulfill your request."
+		"Unsupported":                       true,  // "For example, you might be trying to launch an instance in an Availability Zone that currently has constraints on that instance type."
+		"MaxFleetCountExceeded":             true,  // The page does not list it; Karpenter v1.9 knows it, and the fleet quota that it speaks of can be raised.
+		"PendingVerification":               false, // "Your account is pending verification. Until the verification process is complete, you may not be able to carry out requests with this account."
 		"IdempotentParameterMismatch":       false, // "The request uses the same client token as a previous, but non-identical request."
 		"RequestLimitExceeded":              false, // "The maximum request rate permitted by the Amazon EC2 APIs has been exceeded for your account."
 		"InternalError":                     false, // "An internal error has occurred. Retry your request"
