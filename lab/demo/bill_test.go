@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,7 +35,40 @@ func TestNews(t *testing.T) {
 		{"another goes, and Tenon has said why", []InstanceInfo{gone, spotEnded}, []string{"  - i-2  m6a.large in us-west-2b, spot: Empty", "    machines: 0, together 0.000 USD an hour"}},
 		{"one that was never seen alive", []InstanceInfo{gone, spotEnded, {ID: "i-3", State: "terminated"}}, nil},
 	} {
-		if got := told.news(step.now, causes{"i-2": "Empty"}); !slices.Equal(got, step.want) {
+		if got := told.news(fleet{instances: step.now, why: causes{"i-2": "Empty"}}); !slices.Equal(got, step.want) {
+			t.Errorf("%s: %q, want %q", step.name, got, step.want)
+		}
+	}
+}
+
+// A machine that gets no node is reported once, with what its console says, and once more if it joins after all. A node that goes
+// again is not missing.
+func TestMissingNodes(t *testing.T) {
+	told := sightings{}
+	never := InstanceInfo{ID: "i-1", State: "running", Console: "The boot does not finish: a fault of the emulator"}
+	slow := InstanceInfo{ID: "i-2", State: "running"}
+	ended := never
+	ended.State = "terminated"
+	begun := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	told.news(fleet{at: begun, instances: []InstanceInfo{never, slow}})
+	for _, step := range []struct {
+		name      string
+		after     time.Duration
+		instances []InstanceInfo
+		nodes     map[string]string
+		want      []string
+	}{
+		{"both may still join", 59 * time.Second, []InstanceInfo{never, slow}, nil, nil},
+		{"both are late", time.Minute, []InstanceInfo{never, slow}, nil, []string{
+			"  ! i-1  has no node 1m0s after its launch: The boot does not finish: a fault of the emulator",
+			"  ! i-2  has no node 1m0s after its launch: its console says nothing"}},
+		{"nothing new", 65 * time.Second, []InstanceInfo{never, slow}, nil, nil},
+		{"one joins", 70 * time.Second, []InstanceInfo{never, slow}, map[string]string{"n": "i-2"}, []string{"  = i-2  has joined, 1m10s after its launch"}},
+		{"its node goes", 5 * time.Minute, []InstanceInfo{never, slow}, nil, nil},
+		{"the other one ends", 6 * time.Minute, []InstanceInfo{ended, slow}, nil, []string{
+			"  - i-1   in , : ", "    machines: 1, together 0.000 USD an hour"}},
+	} {
+		if got := told.news(fleet{at: begun.Add(step.after), instances: step.instances, nodes: step.nodes}); !slices.Equal(got, step.want) {
 			t.Errorf("%s: %q, want %q", step.name, got, step.want)
 		}
 	}
@@ -52,13 +86,14 @@ func TestCauses(t *testing.T) {
 		about("b", "Node", "other", disrupting, "Disrupting Node: Drifted"),
 		about("c", "NodeClaim", "n", disrupting, "Disrupting NodeClaim: Underutilized"))
 	c, want := causes{}, causes{"i-1": "Empty"}
-	if err := c.learn(t.Context(), clients); err != nil || !maps.Equal(c, want) {
+	nodes, err := instancesOf(t.Context(), clients)
+	if err != nil || !maps.Equal(nodes, map[string]string{"n": "i-1"}) {
+		t.Fatalf("nodes %v, %v", nodes, err)
+	}
+	if err := c.learn(t.Context(), clients, nodes); err != nil || !maps.Equal(c, want) {
 		t.Errorf("%v, %v; want %v", c, err, want)
 	}
-	if err := clients.CoreV1().Nodes().Delete(t.Context(), "n", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.learn(t.Context(), clients); err != nil || !maps.Equal(c, want) {
+	if err := c.learn(t.Context(), clients, nil); err != nil || !maps.Equal(c, want) {
 		t.Errorf("without the node %v, %v; want %v", c, err, want)
 	}
 }

@@ -18,27 +18,32 @@ const (
 	opening    = "Disrupting Node: "
 )
 
-// learn reads the events of the nodes that are there.
-func (c causes) learn(ctx context.Context, clients kubernetes.Interface) error {
+// instancesOf returns the instances that have nodes, by the names of the nodes.
+func instancesOf(ctx context.Context, clients kubernetes.Interface) (map[string]string, error) {
 	nodes, err := clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return fmt.Errorf("list nodes: %w", err)
+		return nil, fmt.Errorf("list nodes: %w", err)
 	}
+	out := map[string]string{}
+	for i := range nodes.Items {
+		n := &nodes.Items[i]
+		out[n.Name] = n.Spec.ProviderID[strings.LastIndex(n.Spec.ProviderID, "/")+1:]
+	}
+	return out, nil
+}
+
+// learn reads the events of nodes, of which the instances are given by name.
+func (c causes) learn(ctx context.Context, clients kubernetes.Interface, instances map[string]string) error {
 	events, err := clients.CoreV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{FieldSelector: "reason=" + disrupting})
 	if err != nil {
 		return fmt.Errorf("list events: %w", err)
 	}
-	said := map[string]string{}
 	for i := range events.Items {
 		e := &events.Items[i]
 		if why, found := strings.CutPrefix(e.Message, opening); found && e.InvolvedObject.Kind == "Node" {
-			said[e.InvolvedObject.Name] = why
-		}
-	}
-	for i := range nodes.Items {
-		n := &nodes.Items[i]
-		if why, found := said[n.Name]; found {
-			c[n.Spec.ProviderID[strings.LastIndex(n.Spec.ProviderID, "/")+1:]] = why
+			if instance := instances[e.InvolvedObject.Name]; instance != "" {
+				c[instance] = why
+			}
 		}
 	}
 	return nil

@@ -12,7 +12,8 @@ func Text(aws, plan string) string {
 	return fmt.Sprintf(`
   Tenon runs with its AWS provider against an emulated AWS. The pool of examples/basic.yaml and the
   workload of examples/inflate.yaml are applied; the workload grows and shrinks by itself until you
-  scale it. Machines that are bought and ended show below with their prices.
+  scale it. Machines that are bought and ended show below with their prices, and so do those that
+  get no node.
 
   to watch, with the KUBECONFIG above
     kubectl get nodeclaims -w
@@ -25,6 +26,7 @@ func Text(aws, plan string) string {
   to break
     curl -d '{"kind":"no-capacity","instanceTypes":["c6a.*","c7a.*"]}' %[1]s/lab/faults
     curl -d '{"kind":"instance-failure","how":"terminates","share":0.5}' %[1]s/lab/faults
+    curl -d '{"kind":"boot-never-finishes"}' %[1]s/lab/faults
     curl -d '{"kind":"throttle","operations":["CreateFleet"],"rate":0.2,"burst":1}' %[1]s/lab/faults
     curl -X DELETE %[1]s/lab/faults            mend it; lab/aws/README.md has all kinds`, aws, plan)
 }
