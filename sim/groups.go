@@ -77,6 +77,7 @@ func newGroups(s *Sim, parts *cluster.Cluster) *groups {
 	g.Groups = memory.NewGroups(list...)
 	g.Groups.Now = s.Clock.Now
 	g.Groups.Launched, g.Groups.Stopped = g.launched, g.stopped
+	s.watch.Disturbed() // the product has not read the sizes yet
 	s.outside(s.Clock.Now().Add(groupTick), "groups", g.act)
 	s.outside(s.Clock.Now().Add(2*time.Minute), "groups are handed over", g.handOver)
 	s.outside(s.Clock.Now().Add(g.soon()), "others write sizes", g.meddle)
@@ -196,6 +197,7 @@ func (g *groups) meddle() {
 		g.Groups.Plenty()
 	case g.dice.IntN(2) == 0 && g.sim.mishap("another writer sets the size of", each.Name):
 		g.Groups.Set(each.Name, each.Min+g.dice.Int64N(each.Max-each.Min+1))
+		g.sim.watch.Disturbed()
 	}
 	g.sim.outside(g.sim.Clock.Now().Add(g.soon()), "others write sizes", g.meddle)
 }
@@ -264,13 +266,26 @@ func (c groupClient) End(ctx context.Context, name, id string) (int64, error) {
 			return 0, memory.ErrUnreachable
 		}
 		c.ending(id)
+		before := c.desired(name)
 		desired, err := c.groups.Groups.End(ctx, name, id)
+		if err == nil && desired == before { // the cloud launches another one
+			c.sim.watch.Disturbed()
+		}
 		c.bounds(name)
 		if err == nil && c.fails("answer lost:", what) {
 			err = memory.ErrUnreachable
 		}
 		return desired, err
 	})
+}
+
+func (c groupClient) desired(name string) int64 {
+	for _, g := range c.groups.Groups.List() {
+		if g.Name == name {
+			return g.Desired
+		}
+	}
+	return 0
 }
 
 func (c groupClient) fails(what, to string) bool {
@@ -292,6 +307,11 @@ const (
 // pending, or were a moment ago.
 func (c groupClient) resized(name string, from, to int64) {
 	c.bounds(name)
+	if to > from {
+		c.sim.watch.Grown(name)
+	} else {
+		c.sim.watch.Disturbed() // instances that were counted for the minimums do not come
+	}
 	waiting := int64(0)
 	for _, pod := range store.All[*corev1.Pod](c.sim.Store) {
 		if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil || c.sim.Clock.Now().Sub(pod.CreationTimestamp.Time) < late {

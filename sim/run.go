@@ -131,6 +131,9 @@ func (t Trial) String() string {
 	if t.Options.Groups {
 		text += " -groups"
 	}
+	if t.Options.Totals != "" {
+		text += " -totals " + t.Options.Totals
+	}
 	if t.Options.Pause > 0 {
 		text += fmt.Sprintf(" -pause %s", t.Options.Pause)
 	}
@@ -197,6 +200,9 @@ func Varied(t Trial) Trial {
 	}
 	t.Options.OnDemand = dice.IntN(2) == 0
 	t.Options.Buffers = rand.New(rand.NewPCG(t.Options.Seed, 6)).IntN(4) == 0
+	if dice := rand.New(rand.NewPCG(t.Options.Seed, 9)); dice.IntN(4) == 0 {
+		t.Options.Totals = drawTotals(dice, t.Options.Pods)
+	}
 	all := strings.Split(t.Faults, ",")
 	if t.Faults == "all" {
 		all = FaultNames()
@@ -215,4 +221,15 @@ func Varied(t Trial) Trial {
 		t.Faults = strings.Join(some, ",")
 	}
 	return t
+}
+
+// drawTotals draws limits on all nodes, which are reached now and then.
+func drawTotals(dice *rand.Rand, pods int) string {
+	flags := []string{
+		fmt.Sprintf("max-nodes-total=%d", 2+dice.IntN(6)),
+		fmt.Sprintf("cores-total=%d:%d", dice.IntN(9), 8+dice.IntN(4*pods)),
+		fmt.Sprintf("memory-total=%d:%d", dice.IntN(17), 32+dice.IntN(8*pods)),
+	}
+	dice.Shuffle(len(flags), func(i, j int) { flags[i], flags[j] = flags[j], flags[i] })
+	return strings.Join(flags[:1+dice.IntN(len(flags))], ",")
 }

@@ -23,6 +23,7 @@ import (
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/requirement"
+	"tenon/internal/settings"
 	"tenon/internal/telemetry"
 	"tenon/sim/cluster"
 	"tenon/sim/invariant"
@@ -46,6 +47,8 @@ type Options struct {
 	Pause time.Duration
 	// Arguments are the product's flags.
 	Arguments []string
+	// Totals are flags of limits on all nodes, such as "max-nodes-total=6,cores-total=4:40".
+	Totals string
 	// Gauges also runs the controllers that only measure.
 	Gauges bool
 	// Pods is roughly how many pods run by day; with zero the caller fills the cluster.
@@ -141,6 +144,11 @@ func New(o Options) (*Sim, error) {
 	if len(gates) > 0 {
 		o.Arguments = append(slices.Clone(o.Arguments), "--feature-gates="+strings.Join(gates, ","))
 	}
+	if o.Totals != "" {
+		for flag := range strings.SplitSeq(o.Totals, ",") {
+			o.Arguments = append(slices.Clone(o.Arguments), "--"+flag)
+		}
+	}
 	s := &Sim{
 		Clock: &Clock{now: birthday}, options: o, dice: rand.New(rand.NewPCG(o.Seed, 1)),
 		trace: fnv.New64a(), begun: birthday,
@@ -211,6 +219,9 @@ func (s *Sim) build() error {
 		Several: func() bool { return len(s.processes) > 1 },
 		Price:   func(o cloud.Offer) model.Money { return s.meter.prices[o] },
 	}
+	if s.watch.Totals, err = s.totals(); err != nil {
+		return err
+	}
 	s.watch.Begin()
 	s.Store.Listen(s.meter.hear)
 	kube.setControllers(parts.Controllers())
@@ -234,6 +245,19 @@ func (s *Sim) build() error {
 		s.Users.Buffers = rand.New(rand.NewPCG(s.options.Seed, 5))
 	}
 	return s.Users.Begin(context.Background())
+}
+
+// totals are what the product's flags say about all nodes together.
+func (s *Sim) totals() (invariant.Totals, error) {
+	configured, _, err := settings.Parse(s.options.Arguments, func(string) (string, bool) { return "", false })
+	if err != nil {
+		return invariant.Totals{}, fmt.Errorf("read settings: %w", err)
+	}
+	t := invariant.Totals{Limits: configured.Totals.Limits(), Floors: configured.Totals.Floors()}
+	if s.options.Groups {
+		t.Groups = func() []cloud.Group { return s.groups.List() }
+	}
+	return t, nil
 }
 
 // outside adds an entry that belongs to no process.

@@ -148,7 +148,7 @@ func (w *Watch) pastBuffers() {
 			free += w.emptyOf(pool.Name)
 		}
 		for _, pod := range w.podsOn[""] { // each on its own: the order does not matter
-			if !finished(pod) && !daemon(pod) && pod.Annotations[Infeasible] == "" && w.Now().Sub(pod.CreationTimestamp.Time) > settles && free > mostNeeded(pod) {
+			if !finished(pod) && !daemon(pod) && pod.Annotations[Infeasible] == "" && w.Now().Sub(pod.CreationTimestamp.Time) > settles && free > mostNeeded(pod) && !w.totalsReached(pod, w.emptyMachines(pool.Name)...) {
 				w.report(RestYields, "pod %s/%s waits, and pool %s has %dm of CPU beside nodes without pods", pod.Namespace, pod.Name, pool.Name, free)
 			}
 		}
@@ -174,6 +174,15 @@ func (w *Watch) mayEmpty(pool *karpenterv1.NodePool) bool {
 // emptyOf is how much CPU the nodes of a pool have that serve and have no pods.
 func (w *Watch) emptyOf(pool string) int64 {
 	cpu := int64(0)
+	for _, i := range w.emptyMachines(pool) {
+		cpu += i.Capacity.CPU
+	}
+	return cpu
+}
+
+// emptyMachines are the machines of the nodes of a pool that serve and have no pods.
+func (w *Watch) emptyMachines(pool string) []cloud.Instance {
+	var out []cloud.Instance
 	for _, i := range w.Cloud.Instances() {
 		claim := w.claimOf(i)
 		if i.Pool != pool || i.State == cloud.Terminating || claim == nil || w.Now().Sub(i.Launched) < settles || protectedNode(w.nodeOf(claim.Status.NodeName)) {
@@ -184,10 +193,10 @@ func (w *Watch) emptyOf(pool string) int64 {
 			used = used || !finished(pod) && !daemon(pod)
 		}
 		if !used {
-			cpu += i.Capacity.CPU
+			out = append(out, i)
 		}
 	}
-	return cpu
+	return out
 }
 
 // protectedNode reports whether a node must not be disrupted.

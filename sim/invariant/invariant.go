@@ -75,6 +75,8 @@ type Watch struct {
 	// Recent returns the latest events: at rest the reason of each waiting pod is among them. Nil means
 	// none.
 	Recent func() []telemetry.Event
+	// Totals bound all nodes together.
+	Totals Totals
 	// Report is called once for each violation.
 	Report func(Violation)
 
@@ -101,6 +103,7 @@ type Watch struct {
 	machines  map[string]*karpenterv1.NodeClaim // by provider ID; nil is not looked up yet
 	podsOn    podsByNode
 	beside    beside
+	totals
 }
 
 // Begin starts to watch.
@@ -130,6 +133,7 @@ func (w *Watch) report(rule, format string, values ...any) {
 // hear handles every change.
 func (w *Watch) hear(c store.Change) {
 	w.noteWish(c)
+	w.noteLeaver(c)
 	switch object := c.Object().(type) {
 	case *karpenterv1.NodePool:
 		w.remember(c)
@@ -181,6 +185,7 @@ func (w *Watch) Step() {
 	w.lookForStrays(instances)
 	w.lookAtPurchases(instances)
 	w.lookAtCommands()
+	w.noteFall()
 }
 
 // How long an instance may exist without a claim, and a launched claim without its instance. An instance

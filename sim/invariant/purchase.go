@@ -49,6 +49,7 @@ func (w *Watch) Launched(m memory.Machine) {
 	}
 	w.judgeMachine(i.ClaimName)
 	w.checkLimits(i.Pool)
+	w.checkTotals(i.ProviderID + " was bought")
 }
 
 // claimOf returns the claim for which a machine was bought, if it exists.

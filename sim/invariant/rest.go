@@ -47,7 +47,7 @@ func (w *Watch) Settled(before Late) {
 // AtRest checks the final state after a time without events.
 func (w *Watch) AtRest() {
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !daemon(pod) && !w.limitHolds(pod) && !w.cameNow(pod) {
+		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !daemon(pod) && !w.limitHolds(pod) && !w.totalsReached(pod) && !w.cameNow(pod) {
 			w.report(RestRuns, "pod %s/%s waits since %s: %s", pod.Namespace, pod.Name, pod.CreationTimestamp.UTC().Format(time.DateTime), why(pod))
 		}
 	}
@@ -208,20 +208,23 @@ func (w *Watch) limitHolds(pod *corev1.Pod) bool {
 	return w.limitsReached(pod)
 }
 
-// limitsReached reports whether the limits of all pools leave less than the machine for a pod may need.
+// limitsReached reports whether the limits of all pools, or one of the cluster, leave less than the machine for a pod may need.
 func (w *Watch) limitsReached(pod *corev1.Pod) bool {
 	pools := store.All[*karpenterv1.NodePool](w.Store)
+	if w.totalsReached(pod) {
+		return true
+	}
 	return len(pools) > 0 && !slices.ContainsFunc(pools, func(pool *karpenterv1.NodePool) bool {
 		limit, has := pool.Spec.Limits[corev1.ResourceCPU]
 		return !has || limit.MilliValue()-w.has(pool.Name) > mostNeeded(pod)
 	})
 }
 
-// limitsAwaited reports whether every pool has a limit, and a pod that machines exist for waits. At rest it waits
+// limitsAwaited reports whether every pool or the cluster has a limit, and a pod that machines exist for waits. At rest it waits
 // for what the limits leave, which buffers must not take from it.
 func (w *Watch) limitsAwaited() bool {
 	for _, pool := range store.All[*karpenterv1.NodePool](w.Store) {
-		if _, has := pool.Spec.Limits[corev1.ResourceCPU]; !has {
+		if _, has := pool.Spec.Limits[corev1.ResourceCPU]; !has && len(w.Totals.Limits) == 0 {
 			return false
 		}
 	}

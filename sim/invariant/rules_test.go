@@ -20,6 +20,7 @@ func everyExample() map[string]example {
 	maps.Copy(all, accounts())
 	maps.Copy(all, besides())
 	maps.Copy(all, buffered())
+	maps.Copy(all, totals())
 	return all
 }
 

@@ -57,6 +57,7 @@ func read(args []string, errs io.Writer) (wishes, error) {
 	flags.Float64Var(&t.Hours, "hours", 1, "how long to simulate")
 	flags.IntVar(&t.Options.Pods, "pods", 40, "about how many pods run by day")
 	flags.IntVar(&t.Options.Limit, "limit", 0, "how many cores the pool may have; 0 is without limit")
+	flags.StringVar(&t.Options.Totals, "totals", "", "limits on all nodes, as in max-nodes-total=6,cores-total=4:40")
 	flags.BoolVar(&t.Options.OnDemand, "on-demand", false, "have the pool buy no spot machines")
 	flags.BoolVar(&t.Options.Groups, "groups", false, "give the cloud groups of instances, other writers of their sizes, and shortages of them")
 	flags.BoolVar(&t.Options.Buffers, "buffers", false, "have users ask for room that is kept free (CapacityBuffer)")
