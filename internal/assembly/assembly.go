@@ -84,6 +84,7 @@ func Reading(kit reconcile.Kit) ingest.Options {
 		UnsupportedTopologyKeys: keys(d.UnsupportedVolumeKeys),
 		Buffers:                 kit.Settings.FeatureGates.CapacityBuffer,
 		Bookings:                ingest.Bookings{Enabled: kit.Settings.ProvisioningRequests.Enabled, Instance: kit.Settings.ProvisioningRequests.Instance},
+		GroupTaints:             kit.Settings.GroupTaints,
 		Unjudged:                true,
 	}
 	if kit.Settings.FeatureGates.NodeGroups {

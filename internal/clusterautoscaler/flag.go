@@ -32,6 +32,7 @@ const (
 	pauses       = sameFlag + "; in mode native consolidateAfter applies to each node of a pool or group, and no delay applies to all nodes"
 	sameFlag     = "a flag of this name, which applies to groups in mode cas"
 	budgets      = sameFlag + "; in mode native spec.disruption.budgets of each pool and NodeGroup"
+	inEveryMode  = "a flag of this name, which applies to groups in every mode"
 	forAll       = "a flag of this name, for pools and groups in every mode"
 	everyRequest = "a decision looks at several requests, without a limit of time"
 	ownLease     = "Tenon has its own Lease, karpenter-leader-election; --leader-election-name sets another name"
@@ -64,8 +65,8 @@ var fates = map[string]fate{
 	"gpu-total":                   {Kept, "settings.gpuTotal" + total},
 	"enforce-node-group-min-size": {Lost, "AWS itself raises a group to its minimum"},
 	"scale-up-from-zero":          {Needless, "a group of size 0 grows when its next node is known: condition TemplateKnown"},
-	"max-node-provision-time":     {Changed, "a flag of this name, which applies to groups in every mode"},
-	"max-node-startup-time":       {Changed, "a flag of this name, which applies to groups in every mode"},
+	"max-node-provision-time":     {Changed, inEveryMode},
+	"max-node-startup-time":       {Changed, inEveryMode},
 	"*node-group-backoff*":        {Changed, "a group whose instances do not come does not grow for 5 minutes, then 10, up to 30; no setting changes this"},
 
 	"scale-down-unneeded-time":                           {Changed, sameFlag + "; in mode native spec.disruption.consolidateAfter of the NodeGroup, or the tag scaledownunneededtime"},
@@ -107,9 +108,9 @@ var fates = map[string]fate{
 	"pending-pods-batching-timeout":                      {Changed, "settings.batchIdleDuration and batchMaxDuration say how long pods are gathered"},
 	"bypassed-scheduler-names":                           {Lost, "Tenon considers the pods of every scheduler, once it has found no node for them"},
 	"allowed-scheduler-names":                            {Lost, "Tenon considers the pods of every scheduler, once it has found no node for them"},
-	"startup-taint*":                                     {Lost, "the startup taints of a group's node do not count until it is Ready; " + forPools + "spec.template.spec.startupTaints"},
-	"status-taint":                                       {Lost, "every taint of a Ready node counts"},
-	"ignore-taint":                                       {Lost, "every taint of a Ready node counts"},
+	"startup-taint*":                                     {Changed, inEveryMode + "; " + forPools + "spec.template.spec.startupTaints"},
+	"status-taint":                                       {Changed, inEveryMode},
+	"ignore-taint":                                       {Changed, inEveryMode + "; " + forPools + "spec.template.spec.startupTaints"},
 	"enable-provisioning-requests":                       {Changed, "settings.enableProvisioningRequests, for pools and groups in every mode"},
 	"provisioning-request-*":                             {Changed, forAll},
 	"provisioning-request-max-backoff-cache-size":        {Needless, "pauses are kept for as long as they last"},

@@ -17,6 +17,7 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
+	"tenon/internal/clusterautoscaler"
 )
 
 // AnnotationRearranged says on a claim when disruptions brought pods to its node, as RFC 3339
@@ -215,10 +216,18 @@ func born(at metav1.Time) time.Time {
 	return at.UTC()
 }
 
-// unready nodes report that they are not Ready, or have stopped reporting. A node in a
+// unready nodes report that they are not Ready, or have stopped reporting, or belong to a group and have a startup taint. A node in a
 // file may have no conditions.
 func (v view) unready() bool {
+	if v.group() != "" && Starts(v.node, &v.t.options.GroupTaints) {
+		return true
+	}
 	return !IsReady(v.node) && !(v.t.options.Files && len(v.node.Status.Conditions) == 0)
+}
+
+// Starts reports whether a node of a group has a startup taint.
+func Starts(node *corev1.Node, taints *clusterautoscaler.Taints) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return taints.IsStartup(t.Key) })
 }
 
 // IsReady reports whether a node has the condition Ready.

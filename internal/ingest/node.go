@@ -191,7 +191,7 @@ func (v view) requirements() requirement.Set {
 
 // taints are those that a new pod must tolerate: "claim spec.taints while unregistered,
 // else Node taints. While a managed node is uninitialized, known-ephemeral taints and
-// taints matching the claim's startupTaints are dropped".
+// taints matching the claim's startupTaints are dropped". Nodes of groups have the startup taints of the settings.
 func (v view) taints() []model.Taint {
 	var list, startup []corev1.Taint
 	if v.claim != nil {
@@ -206,6 +206,9 @@ func (v view) taints() []model.Taint {
 	}
 	if v.initialized() {
 		return taints(list)
+	}
+	if v.group() != "" {
+		startup = slices.DeleteFunc(slices.Clone(list), func(t corev1.Taint) bool { return !v.t.options.GroupTaints.IsStartup(t.Key) })
 	}
 	return lasting(list, startup)
 }

@@ -12,6 +12,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
+	"tenon/internal/clusterautoscaler"
 )
 
 // Options are what a translation depends on besides the objects.
@@ -47,6 +48,8 @@ type Options struct {
 	// ScaleDown holds the rules for removing nodes of groups in mode cas that set none; nil if there are no such
 	// groups.
 	ScaleDown *snapshot.ScaleDown
+	// GroupTaints are those that nodes of groups have for a while.
+	GroupTaints clusterautoscaler.Taints
 	// OwnersUnread says that the controllers of pods are not among the objects, so that the absence of one
 	// means nothing.
 	OwnersUnread bool

@@ -154,6 +154,10 @@ var each = map[string]struct {
 	"node-deletion-delay-timeout":                        {"1m", func(s *Settings) { s.GroupDrain.DeletionDelay = time.Minute }},
 	"daemonset-eviction-for-empty-nodes":                 {"true", func(s *Settings) { s.GroupDrain.DaemonsOfEmpty = true }},
 	"daemonset-eviction-for-occupied-nodes":              {"false", func(s *Settings) { s.GroupDrain.DaemonsOfOccupied = false }},
+	"startup-taint":                                      {"example.com/boot", func(s *Settings) { s.GroupTaints.Startup = []string{"example.com/boot"} }},
+	"startup-taint-prefix":                               {"boot.example.com/", func(s *Settings) { s.GroupTaints.StartupPrefixes = []string{"boot.example.com/"} }},
+	"ignore-taint":                                       {"example.com/boot", func(s *Settings) { s.GroupTaints.Ignored = []string{"example.com/boot"} }},
+	"status-taint":                                       {"example.com/busy", func(s *Settings) { s.GroupTaints.Status = []string{"example.com/busy"} }},
 	"balancing-ignore-label":                             {"team", func(s *Settings) { s.BalancingIgnoreLabels = []string{"team"} }},
 	"balancing-label":                                    {"team", func(s *Settings) { s.Balance.Labels = []string{"team"} }},
 	"memory-difference-ratio":                            {"0.2", func(s *Settings) { s.Balance.Memory = 200 }},
@@ -310,7 +314,7 @@ func TestFlagsOfClusterAutoscaler(t *testing.T) {
 	if got, want := strings.Join(told, " "), "cloud-provider leader-elect scan-interval stderrthreshold v"; got != want || s.ScaleDown.UnneededTime != 3*time.Minute {
 		t.Errorf("told of %s, want %s; nodes go after %s", got, want, s.ScaleDown.UnneededTime)
 	}
-	for _, refused := range []string{"--startup-taint=example.com/boot", "--expendable-pods-priority-cutoff=0", "--allowed-scheduler-names=other", "--capacity-quotas-enabled"} {
+	for _, refused := range []string{"--expendable-pods-priority-cutoff=0", "--allowed-scheduler-names=other", "--capacity-quotas-enabled"} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(refused, "--"), "=")
 		if _, _, err := Parse([]string{refused}, environment(nil)); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "leave the flag out") {
 			t.Errorf("%s: %v", refused, err)

@@ -12,6 +12,7 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/snapshot"
+	"tenon/internal/clusterautoscaler"
 )
 
 // Settings is everything an operator can tell the controller of any cloud. What a cloud has besides
@@ -82,6 +83,8 @@ type Settings struct {
 	ProvisioningRequests ProvisioningRequests
 	// Totals are limits on all nodes.
 	Totals Totals
+	// GroupTaints are those that nodes of groups have for a while.
+	GroupTaints clusterautoscaler.Taints
 	// MaxNodeProvisionTime is how long an instance of a group may take to become a node, and MaxNodeStartupTime how long a node to
 	// become Ready.
 	MaxNodeProvisionTime time.Duration

@@ -77,6 +77,7 @@ func IngestOptions(m provider.Market, now time.Time, s settings.Settings) ingest
 		Buffers:          s.FeatureGates.CapacityBuffer,
 		Bookings:         ingest.Bookings{Enabled: s.ProvisioningRequests.Enabled, Instance: s.ProvisioningRequests.Instance},
 		ScaleDown:        &s.ScaleDown,
+		GroupTaints:      s.GroupTaints,
 		Files:            true,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/core/order"
+	"tenon/internal/clusterautoscaler"
 	"tenon/internal/ingest"
 	"tenon/internal/patch"
 	"tenon/internal/telemetry"
@@ -65,9 +66,14 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 	return errors.Join(wrong...)
 }
 
-// joined nodes have been Ready, or have had enough time to become Ready. Until then their taints are those of their start.
+// inService reports whether a node is Ready and has no startup taint.
+func inService(node *corev1.Node, taints *clusterautoscaler.Taints) bool {
+	return ingest.IsReady(node) && !ingest.Starts(node, taints)
+}
+
+// joined nodes have been Ready without a startup taint, or have had enough time to become Ready. Until then their taints are those of their start.
 func (w watcher) joined(node *corev1.Node, o *tenonv1alpha1.NodeGroup) bool {
-	return node.Annotations[tenonv1alpha1.AnnotationJoined] == "true" || ingest.IsReady(node) || w.kit.Clock.Since(node.CreationTimestamp.Time) >= o.Starts(cmp.Or(w.kit.Settings.MaxNodeStartupTime, usualTime))
+	return node.Annotations[tenonv1alpha1.AnnotationJoined] == "true" || inService(node, &w.kit.Settings.GroupTaints) || w.kit.Clock.Since(node.CreationTimestamp.Time) >= o.Starts(cmp.Or(w.kit.Settings.MaxNodeStartupTime, usualTime))
 }
 
 // annotate sets an annotation, or removes it if the value is empty.

@@ -76,7 +76,7 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 		var told *tenonv1alpha1.NodeGroup
 		result, err := w.write(ctx, &s, g.Name, func(o *tenonv1alpha1.NodeGroup) {
 			w.tellForeign(o, g)
-			tell(o, g, s.nodes, &s.ranks, w.kit.Clock.Now())
+			tell(o, g, members{s.nodes, &w.kit.Settings.GroupTaints}, &s.ranks, w.kit.Clock.Now())
 			w.tellUpkeep(o, g, s.nodes, w.kit.Clock.Now())
 			tellActive(o, &s.foreign, w.kit.Clock.Now())
 			tellPriority(o, &s.ranks)

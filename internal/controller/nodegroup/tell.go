@@ -13,7 +13,6 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/core/model"
-	"tenon/internal/ingest"
 	"tenon/internal/translate"
 )
 
@@ -43,7 +42,7 @@ const (
 )
 
 // tell writes into an object what is known about its group.
-func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.Node, ranks *priorities, now time.Time) {
+func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, m members, ranks *priorities, now time.Time) {
 	if g.Missing {
 		o.Status.Instances, o.Status.Template, o.Status.Price = nil, nil, nil
 		o.Status.Size = &tenonv1alpha1.NodeGroupSize{Min: g.Min, Max: g.Max}
@@ -57,8 +56,8 @@ func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, nodes map[string]*corev1.N
 	}
 	s.Size = &tenonv1alpha1.NodeGroupSize{Min: g.Min, Max: g.Max, Desired: g.Desired, Since: since}
 	s.Zones, s.InstanceTypes, s.CapacityTypes, s.Options = g.Zones, g.Types, g.CapacityTypes, g.Options
-	s.Instances = count(g, nodes)
-	next, from := observed(g, nodes, now)
+	s.Instances = m.count(g)
+	next, from := m.observed(g, now)
 	s.Template, s.Price = templateOf(next, from), priceOf(g)
 
 	set := conditions.Read(s.Conditions, condition.SubjectOf(o), now)
@@ -162,15 +161,15 @@ func tellHindrances(set *condition.Set, g *cloud.Group, copied bool, mistake str
 	set.SetTrueBecause(tenonv1alpha1.ConditionUnhindered, reasonUnhindered, "")
 }
 
-func count(g *cloud.Group, nodes map[string]*corev1.Node) *tenonv1alpha1.NodeGroupInstances {
+func (m members) count(g *cloud.Group) *tenonv1alpha1.NodeGroupInstances {
 	n := &tenonv1alpha1.NodeGroupInstances{Total: int64(len(g.Instances))}
 	for i := range g.Instances {
-		switch node := nodes[g.Instances[i].ProviderID]; {
+		switch node := m.nodes[g.Instances[i].ProviderID]; {
 		case g.Instances[i].State == cloud.Terminating || node != nil && node.DeletionTimestamp != nil:
 			n.Leaving++
 		case node == nil:
 			n.Unregistered++
-		case ingest.IsReady(node):
+		case inService(node, m.passing):
 			n.Ready++
 		default:
 			n.Unready++

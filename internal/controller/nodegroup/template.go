@@ -12,28 +12,40 @@ import (
 	"tenon/cloud"
 	"tenon/core/model"
 	"tenon/core/order"
+	"tenon/internal/clusterautoscaler"
 	"tenon/internal/ingest"
 )
 
 // settledAfter is how long a node must have been Ready before the template is derived from it.
 const settledAfter = time.Minute
 
+// members are nodes by provider ID, with what is known of taints that pass.
+type members struct {
+	nodes   map[string]*corev1.Node
+	passing *clusterautoscaler.Taints
+}
+
 // observed returns what the next node of the group has at least: what the group's settings say or, if the group has running nodes,
 // what all of these have in common. It also names those nodes. Nodes of a group with several instance types add nothing
 // to the settings, because the next node may be of another type.
-func observed(g *cloud.Group, nodes map[string]*corev1.Node, now time.Time) (*cloud.GroupTemplate, []string) {
+func (m members) observed(g *cloud.Group, now time.Time) (*cloud.GroupTemplate, []string) {
 	var from []*corev1.Node
 	for i := range g.Instances {
-		if node := nodes[g.Instances[i].ProviderID]; node != nil && settled(node, now) && oneOf(g, node) {
+		if node := m.nodes[g.Instances[i].ProviderID]; node != nil && m.settled(node, now) && oneOf(g, node) {
 			from = append(from, node)
 		}
 	}
-	if g.Next == nil || len(from) == 0 {
-		return g.Next, nil
+	if g.Next == nil {
+		return nil, nil
+	}
+	if len(from) == 0 {
+		next := *g.Next
+		next.Taints = slices.DeleteFunc(slices.Clone(next.Taints), func(t model.Taint) bool { return m.passing.Passes(t.Key) })
+		return &next, nil
 	}
 	slices.SortFunc(from, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	next := *g.Next
-	next.Labels, next.Taints = labels(from, g), taints(from)
+	next.Labels, next.Taints = labels(from, g), m.taints(from)
 	next.Capacity, next.Allocatable = amounts(from, g)
 	names := make([]string, len(from))
 	for i, node := range from {
@@ -48,9 +60,9 @@ func oneOf(g *cloud.Group, node *corev1.Node) bool {
 	return name == "" || len(g.Types) == 0 || slices.Contains(g.Types, name)
 }
 
-// settled nodes have been Ready for a while, and are not leaving.
-func settled(node *corev1.Node, now time.Time) bool {
-	if node.DeletionTimestamp != nil || node.Spec.Unschedulable || !ingest.IsReady(node) {
+// settled nodes have been Ready for a while, have no startup taint, and are not leaving.
+func (m members) settled(node *corev1.Node, now time.Time) bool {
+	if node.DeletionTimestamp != nil || node.Spec.Unschedulable || !inService(node, m.passing) {
 		return false
 	}
 	for i := range node.Status.Conditions {
@@ -64,19 +76,17 @@ func settled(node *corev1.Node, now time.Time) bool {
 	})
 }
 
-// passing are prefixes of temporary taints: those of a node's condition, startup taints, and the marks of
-// autoscalers.
-var passing = []string{
-	"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "startup-taint.cluster-autoscaler.kubernetes.io/", "ignore-taint.cluster-autoscaler.kubernetes.io/",
-	"status-taint.cluster-autoscaler.kubernetes.io/", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/", tenonv1alpha1.TaintHandover, "ebs.csi.aws.com/agent-not-ready",
+// temporary are prefixes of other taints that pass: those of a node's condition, and the marks of autoscalers.
+var temporary = []string{
+	"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/", tenonv1alpha1.TaintHandover, "ebs.csi.aws.com/agent-not-ready",
 }
 
 // taints are all taints that at least one node has, because a user may have removed them from the others.
-func taints(from []*corev1.Node) []model.Taint {
+func (m members) taints(from []*corev1.Node) []model.Taint {
 	byKey := map[string]model.Taint{}
 	for _, node := range from {
 		for _, t := range node.Spec.Taints {
-			if !slices.ContainsFunc(passing, func(prefix string) bool { return strings.HasPrefix(t.Key, prefix) }) {
+			if !m.passing.Passes(t.Key) && !slices.ContainsFunc(temporary, func(prefix string) bool { return strings.HasPrefix(t.Key, prefix) }) {
 				byKey[t.Key+":"+string(t.Effect)] = model.Taint{Key: t.Key, Value: t.Value, Effect: model.Effect(t.Effect)}
 			}
 		}
