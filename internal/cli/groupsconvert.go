@@ -15,14 +15,14 @@ import (
 )
 
 func groupsConvertCommand(w Env) *cobra.Command {
-	var file string
+	var file, output string
 	cmd := &cobra.Command{
 		Use:   "convert GROUP",
 		Short: "Make a NodePool and an EC2NodeClass of an Auto Scaling group",
 		Long: `Make a NodePool and an EC2NodeClass of an Auto Scaling group, which launch nodes like those of
 the group. The group, its launch template and its managed node group are read from AWS, with
-the credentials of the caller; nothing is changed. The objects come out as YAML, for Tenon and
-for Karpenter alike.
+the credentials of the caller; nothing is changed. The objects come out as YAML, or with -o json
+as a List, for Tenon and for Karpenter alike.
 
 What a person should know is on standard error, one line a setting:
   lost      pools have nothing like it: you have to decide
@@ -39,13 +39,17 @@ of the group fit.`,
 		Args: cobra.ExactArgs(1),
 	}
 	cmd.Flags().StringVar(&file, "output-file", "", "write the objects to this file, which must not exist yet, in place of standard output")
+	cmd.Flags().StringVarP(&output, "output", "o", "yaml", "format: yaml or json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return runGroupsConvert(cmd.Context(), w, args[0], file)
+		if err := checkOutput(output, "yaml", "json"); err != nil {
+			return err
+		}
+		return runGroupsConvert(cmd.Context(), w, args[0], file, output)
 	}
 	return cmd
 }
 
-func runGroupsConvert(ctx context.Context, w Env, group, file string) error {
+func runGroupsConvert(ctx context.Context, w Env, group, file, output string) error {
 	if w.Cloud.ConvertGroup == nil {
 		return errors.New("the cloud of this program has no node groups")
 	}
@@ -55,7 +59,7 @@ func runGroupsConvert(ctx context.Context, w Env, group, file string) error {
 	if err != nil {
 		return err
 	}
-	text, err := documents(found.Objects)
+	text, err := objectsText(found.Objects, output)
 	if err != nil {
 		return fmt.Errorf("write the objects: %w", err)
 	}
@@ -71,23 +75,34 @@ func runGroupsConvert(ctx context.Context, w Env, group, file string) error {
 	return nil
 }
 
-// documents are objects as YAML, without the fields that only the API server sets.
-func documents(objects []runtime.Object) ([]byte, error) {
-	var out bytes.Buffer
+// objectsText is objects as YAML documents, or as a List in JSON, without the fields that only the API server sets.
+func objectsText(objects []runtime.Object, output string) ([]byte, error) {
+	items := make([]map[string]any, len(objects))
 	for i, object := range objects {
 		text, err := json.Marshal(object)
 		if err != nil {
 			return nil, err
 		}
-		var fields map[string]any
-		if err := json.Unmarshal(text, &fields); err != nil {
+		if err := json.Unmarshal(text, &items[i]); err != nil {
 			return nil, err
 		}
-		delete(fields, "status")
-		if meta, is := fields["metadata"].(map[string]any); is {
+		delete(items[i], "status")
+		if meta, is := items[i]["metadata"].(map[string]any); is {
 			delete(meta, "creationTimestamp")
 		}
-		if text, err = yaml.Marshal(fields); err != nil {
+	}
+	if output == "json" {
+		text, err := json.MarshalIndent(map[string]any{"apiVersion": "v1", "kind": "List", "items": items}, "", "    ")
+		return append(text, '\n'), err
+	}
+	return yamlDocuments(items)
+}
+
+func yamlDocuments(items []map[string]any) ([]byte, error) {
+	var out bytes.Buffer
+	for i, fields := range items {
+		text, err := yaml.Marshal(fields)
+		if err != nil {
 			return nil, err
 		}
 		if i > 0 {

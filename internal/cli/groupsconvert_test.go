@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -50,5 +51,34 @@ func TestGroupsConvert(t *testing.T) {
 				t.Errorf("status %d, output\n%s\nmessages\n%s", status, out.String(), said.String())
 			}
 		})
+	}
+}
+
+// With -o json the objects are a List, as kubectl reads it; other formats are refused.
+func TestGroupsConvertAsJSON(t *testing.T) {
+	t.Parallel()
+	object := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	w := Env{Cloud: provider.Cloud{ConvertGroup: func(context.Context, string, string) (cloud.GroupConversion, error) {
+		return cloud.GroupConversion{Objects: []runtime.Object{object}}, nil
+	}}}
+	for output, want := range map[string]string{
+		"json":  `{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}],"kind":"List"}`,
+		"yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n",
+		"table": "",
+	} {
+		var out, said bytes.Buffer
+		w.Out, w.Err = &out, &said
+		status := Run(t.Context(), []string{"groups", "convert", "web", "-o", output}, w)
+		got := out.String()
+		if output == "json" {
+			var short bytes.Buffer
+			if err := json.Compact(&short, out.Bytes()); err != nil {
+				t.Error(err)
+			}
+			got = short.String()
+		}
+		if got != want || (status == 0) != (want != "") {
+			t.Errorf("%s: status %d, output\n%s\nmessages %s", output, status, got, said.String())
+		}
 	}
 }
