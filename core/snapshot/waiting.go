@@ -71,6 +71,7 @@ type Refused struct {
 // have still had to be moved, and since when many have been about to end. Each is zero if that is not so.
 type Arrivals struct {
 	Placed  time.Time `json:"placed,omitzero"`
+	Lost    time.Time `json:"lost,omitzero"`
 	Moving  time.Time `json:"moving,omitzero"`
 	Leaving time.Time `json:"leaving,omitzero"`
 }

@@ -18,14 +18,14 @@ const (
 	longestArrival = 2 * time.Minute
 )
 
-// Transit counts the pods that have yet to take their places, to be moved, or to end.
+// Transit counts the pods that have yet to take their places, to find others because they lost theirs, to be moved, or to end.
 type Transit struct {
-	Placed, Moving, Leaving int
-	All                     int // how many pods there are
+	Placed, Lost, Moving, Leaving int
+	All                           int // how many pods there are
 }
 
 // Over reports whether moves need not wait for them.
-func (t Transit) Over() bool { return !t.coming() && t.Moving == 0 && !t.ending() }
+func (t Transit) Over() bool { return !t.coming() && t.Lost == 0 && t.Moving == 0 && !t.ending() }
 
 func (t Transit) coming() bool { return t.Placed*arriving > t.All }
 func (t Transit) ending() bool { return t.Leaving*arriving > t.All }
@@ -40,18 +40,20 @@ func InTransit(p *plan.Plan) bool {
 // arrivals has moves that save money wait while many pods are on their way to their places. Nodes
 // look empty until their pods have come, and pods that are moved take the room that was
 // bought for others. Moves wait for those before them, too: what is saved next depends on where
-// the scheduler puts their pods. And they wait while workloads are being scaled down: nodes would be
+// the scheduler puts their pods. So they do for pods that have lost their places: pods that wait take the room
+// that moves make for their own. And they wait while workloads are being scaled down: nodes would be
 // bought for pods that are about to end, and the room of those that end is free only once they are gone.
 // It returns since when each of these has been so.
 func arrivals(s *snapshot.Snapshot, p *plan.Plan) snapshot.Arrivals {
 	since := s.Waiting.Arrivals
-	pods := Transit{s.Waiting.Placed, s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods)}
+	pods := Transit{s.Waiting.Placed, len(s.Waiting.Lost), s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods)}
 	for _, cause := range []struct {
 		code reason.Code
 		is   bool
 		at   *time.Time
 	}{
 		{reason.PodsArriving, pods.coming(), &since.Placed},
+		{reason.PodsArriving, pods.Lost > 0, &since.Lost},
 		{reason.PodsArriving, pods.Moving > 0, &since.Moving},
 		{reason.PodsLeaving, pods.ending(), &since.Leaving},
 	} {

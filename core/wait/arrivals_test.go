@@ -10,7 +10,7 @@ import (
 )
 
 // Moves that save money wait while more than two percent of all pods are on their way to their
-// places or about to end, or a pod is still to be moved, for two minutes at most each, and again after a
+// places or about to end, or a pod is still to be moved or has lost its place, for two minutes at most each, and again after a
 // time without so many.
 func TestArrivals(t *testing.T) {
 	t.Parallel()
@@ -38,6 +38,31 @@ func TestArrivals(t *testing.T) {
 		delay := p.Disruptions[2].Delay
 		if delay.Code != look.why || delay.Until.After(s.Now) != (look.why != none) {
 			t.Errorf("after %d s with %d of %d pods on their way, %d to be moved, %d about to end: waits for %q", look.at, look.placed, look.pods, look.moving, look.leaving, delay.Code)
+		}
+	}
+}
+
+// Moves that save money wait while a pod that has lost its place has no other, for two minutes at most: it would take the
+// room that is made for the pods that move.
+func TestMovesWaitForLostPods(t *testing.T) {
+	t.Parallel()
+	var before snapshot.Waiting
+	start := time.Unix(1_800_000_000, 0)
+	for _, look := range []struct {
+		at, lost int
+		why      reason.Code
+	}{
+		{0, 0, reason.None}, {10, 1, reason.PodsArriving}, {129, 2, reason.PodsArriving}, {130, 1, reason.None}, {140, 0, reason.None}, {150, 1, reason.PodsArriving},
+	} {
+		s := &snapshot.Snapshot{Now: start.Add(time.Duration(look.at) * time.Second), Waiting: before, Pods: make([]snapshot.Pod, 1000)}
+		s.Waiting.Lost = make([]snapshot.Lost, look.lost)
+		p := &plan.Plan{Disruptions: []plan.Disruption{{Reason: plan.Underutilized}}}
+		before = Disruptions(s, p)
+		if delay := p.Disruptions[0].Delay; delay.Code != look.why {
+			t.Errorf("after %d s with %d lost pods: waits for %q, want %q", look.at, look.lost, delay.Code, look.why)
+		}
+		if over := (Transit{Lost: look.lost, All: 1000}).Over(); over != (look.lost == 0) {
+			t.Errorf("with %d lost pods the transit is over: %t", look.lost, over)
 		}
 	}
 }
