@@ -20,6 +20,7 @@ type InstanceInfo struct {
 	Hourly       string `json:"hourly"`
 	Why          string `json:"why"`
 	Console      string `json:"console"`
+	Claim        string `json:"claim"`
 }
 
 func (s InstanceInfo) dead() bool { return s.State == "shutting-down" || s.State == "terminated" }
@@ -66,7 +67,11 @@ func (told sightings) news(now fleet) []string {
 		case !known:
 			seen.since = now.at
 			if !s.dead() {
-				lines = append(lines, fmt.Sprintf("  + %s, %.3f USD an hour", where, s.price()))
+				line := fmt.Sprintf("  + %s, %.3f USD an hour", where, s.price())
+				if s.Claim != "" {
+					line += ", for NodeClaim " + s.Claim
+				}
+				lines = append(lines, line)
 			}
 		case !before.dead() && s.dead():
 			lines = append(lines, fmt.Sprintf("  - %s: %s", where, cmp.Or(now.why[s.ID], s.Why)))

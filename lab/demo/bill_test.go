@@ -19,7 +19,7 @@ func TestNews(t *testing.T) {
 	ended.State, ended.Hourly, ended.Why = "shutting-down", "", "TerminateInstances"
 	gone := ended
 	gone.State = "terminated"
-	spot := InstanceInfo{ID: "i-2", Type: "m6a.large", Zone: "us-west-2b", CapacityType: "spot", State: "running", Hourly: "0.05"}
+	spot := InstanceInfo{ID: "i-2", Type: "m6a.large", Zone: "us-west-2b", CapacityType: "spot", State: "running", Hourly: "0.05", Claim: "default-x7k2p"}
 	spotEnded := spot
 	spotEnded.State, spotEnded.Why = "shutting-down", "TerminateInstances"
 	for _, step := range []struct {
@@ -29,7 +29,7 @@ func TestNews(t *testing.T) {
 	}{
 		{"one comes", []InstanceInfo{running}, []string{"  + i-1  c6a.xlarge in us-west-2a, on-demand, 0.153 USD an hour", "    machines: 1, together 0.153 USD an hour"}},
 		{"nothing new", []InstanceInfo{running}, nil},
-		{"another comes", []InstanceInfo{running, spot}, []string{"  + i-2  m6a.large in us-west-2b, spot, 0.050 USD an hour", "    machines: 2, together 0.203 USD an hour"}},
+		{"another comes", []InstanceInfo{running, spot}, []string{"  + i-2  m6a.large in us-west-2b, spot, 0.050 USD an hour, for NodeClaim default-x7k2p", "    machines: 2, together 0.203 USD an hour"}},
 		{"one goes", []InstanceInfo{ended, spot}, []string{"  - i-1  c6a.xlarge in us-west-2a, on-demand: TerminateInstances", "    machines: 1, together 0.050 USD an hour"}},
 		{"it is gone", []InstanceInfo{gone, spot}, nil},
 		{"another goes, and Tenon has said why", []InstanceInfo{gone, spotEnded}, []string{"  - i-2  m6a.large in us-west-2b, spot: Empty", "    machines: 0, together 0.000 USD an hour"}},
