@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
@@ -167,5 +168,31 @@ func TestGroupsChange(t *testing.T) {
 	w.Put(webGroup(1))
 	if g, found := w.Group("Web"); !found || g.Name != "web" {
 		t.Errorf("the group is not found by its name in the cloud: %v", g)
+	}
+}
+
+// TestAnOlderGroupIsIgnored: after a size was written, the watch may still bring the object as it was before; the instances that were requested count all
+// the same. An object that was made anew counts, also with a lower version.
+func TestAnOlderGroupIsIgnored(t *testing.T) {
+	t.Parallel()
+	options := (&randomcluster.Cluster{}).Options()
+	w := world.New(options, testclock.NewFakePassiveClock(randomcluster.Now))
+	version := func(uid, version string, desired int64) *tenonv1alpha1.NodeGroup {
+		return webGroup(desired, func(g *tenonv1alpha1.NodeGroup) { g.UID, g.ResourceVersion = types.UID(uid), version })
+	}
+	for _, step := range []struct {
+		put  *tenonv1alpha1.NodeGroup
+		want int64
+	}{
+		{version("a", "9", 1), 1},
+		{version("a", "11", 3), 3},
+		{version("a", "10", 2), 3},
+		{version("a", "12", 4), 4},
+		{version("b", "8", 1), 1},
+	} {
+		w.Put(step.put)
+		if g, _ := w.Group("Web"); g.Status.Size.Desired != step.want {
+			t.Errorf("after version %s of %s: size %d, want %d", step.put.ResourceVersion, step.put.UID, g.Status.Size.Desired, step.want)
+		}
 	}
 }
