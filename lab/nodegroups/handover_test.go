@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -143,26 +144,41 @@ func (s *story) steady(name string) int64 {
 	return size
 }
 
+// handedOver is how many nodes are handed over: HANDOVER_NODES, or else so few that the story does not take long.
+func handedOver(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("HANDOVER_NODES")
+	if text == "" {
+		return 12
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 12 {
+		t.Fatalf("HANDOVER_NODES=%q is not a number from 12 on", text)
+	}
+	return n
+}
+
 // TestAGroupIsHandedOver: nodes of a pool that was converted from a group replace those of the group, whose pods have a PodDisruptionBudget, and no pod waits for a node
 // meanwhile. In the middle it is paused, taken back so that the group grows again, and begun again.
 func TestAGroupIsHandedOver(t *testing.T) {
 	s := tell(t)
-	const nodes = 12
-	s.native("web", "m5.large", "a", size{0, 0, nodes + 1})
+	nodes := handedOver(t)
+	s.Within = max(within, time.Duration(nodes)*10*time.Second)
+	s.native("web", "m5.large", "a", size{0, 0, int32(nodes) + 1})
 	s.shown()
-	s.deploy("web", nodes, "web", "own")
+	s.deploy("web", int32(nodes), "web", "own")
 	s.Create(&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "web"}, Spec: policyv1.PodDisruptionBudgetSpec{
 		MaxUnavailable: &intstr.IntOrString{IntVal: 2}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
 	}})
 	s.Running("web", nodes)
-	s.awaitSizes(map[string]int32{"web": nodes})
+	s.awaitSizes(map[string]int32{"web": int32(nodes)})
 	own := s.convert("web", "own")
-	longest := s.watchPods("web")
+	longest, begun := s.watchPods("web"), time.Now()
 
 	s.change("web", `{"spec":{"mode":"handover","disruption":{"consolidateAfter":"Never","budgets":[{"nodes":"25%"}]}}}`)
 	s.Eventually("some nodes have been replaced", func(context.Context) (bool, string) {
 		n := *s.described("web").DesiredCapacity
-		return n <= nodes-3, fmt.Sprint(n)
+		return n <= int32(nodes)-3, fmt.Sprint(n)
 	})
 	s.change("web", `{"metadata":{"annotations":{"tenon.sh/handover-paused":"true"}}}`)
 	half := s.steady("web")
@@ -194,8 +210,11 @@ func TestAGroupIsHandedOver(t *testing.T) {
 			t.Errorf("pod %s is on %s, which is no node of the pool", pod.Name, pod.Spec.NodeName)
 		}
 	}
+	t.Logf("%d nodes were handed over in %s, with a pause and a return in the middle", nodes, time.Since(begun).Round(time.Second))
 	// A pod that waited for a node would wait for the boot of a machine.
-	if waited := longest(); waited >= boot {
+	waited := longest()
+	t.Logf("a pod waited %s for a node at most", waited.Round(100*time.Millisecond))
+	if waited >= boot {
 		t.Errorf("a pod waited %s for a node", waited)
 	}
 }
