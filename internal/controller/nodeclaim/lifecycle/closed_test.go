@@ -45,7 +45,8 @@ func TestNodesOpenWhenPodsHaveBeenTold(t *testing.T) {
 		"not ready for half a minute":  {places{wanted: true}, unready, 30 * time.Second, true},
 		"ready, but they are not told": {places{wanted: true, wait: time.Second}, harness.Ready, 0, false},
 		"ready, and they are told":     {places{wanted: true}, harness.Ready, 0, true},
-		"they could not be told":       {places{wanted: true, wait: time.Second}, harness.Ready, 30 * time.Second, true},
+		"they are being told":          {places{wanted: true, wait: time.Second}, harness.Ready, 59 * time.Second, false},
+		"they could not be told":       {places{wanted: true, wait: time.Second}, harness.Ready, time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

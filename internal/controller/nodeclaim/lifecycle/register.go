@@ -132,18 +132,23 @@ func (l *lifecycle) openOne(ctx context.Context, claimName, nodeName string) err
 	return l.saveNode(ctx, node, admittedNode(withClaim(node, claim)))
 }
 
-// longestClosed is how long after it has joined a node may stay closed for the sake of its pods.
-const longestClosed = 30 * time.Second
+// How long after it has joined a node may stay closed for the sake of its pods: while it is not ready, and at all. A burst may open in two
+// groups, each of which waits for its nominations. On a busy API server that takes longer than the nodes do to join, and a node that opens
+// by itself wakes the pods of all others.
+const (
+	longestUnready = 30 * time.Second
+	longestClosed  = time.Minute
+)
 
 // staysClosed is how much longer a node stays closed because pods have places there: until it is
 // ready, and they have been told. Nothing is that it opens now, together with others.
 func (l *lifecycle) staysClosed(ctx context.Context, claim *karpenterv1.NodeClaim, node *corev1.Node) (wait time.Duration, together map[string]string) {
-	left := longestClosed - l.kit.Clock.Since(node.CreationTimestamp.Time)
-	if l.places == nil || left <= 0 || !tainted(node, karpenterv1.TaintUnregistered()) || !l.places.Wanted(claim.Name) {
+	joined := l.kit.Clock.Since(node.CreationTimestamp.Time)
+	if l.places == nil || joined >= longestClosed || !tainted(node, karpenterv1.TaintUnregistered()) || !l.places.Wanted(claim.Name) {
 		return 0, nil
 	}
 	if !ready(node) || isHeld(node) {
-		return left, nil
+		return max(longestUnready-joined, 0), nil
 	}
 	return l.places.Prepare(ctx, claim.Name, node.Name)
 }
