@@ -37,11 +37,14 @@ func TestKilledInEveryPhase(t *testing.T) {
 	for _, s := range fleets {
 		s.awaitCandidates()
 	}
-	for i, s := range fleets {
-		s.open(pools[i])
+	start := func() {
+		for i, s := range fleets {
+			s.open(pools[i])
+		}
 	}
 	for _, p := range phases {
-		fleets[0].await(p, before)
+		fleets[0].await(p, before, start)
+		start = func() {}
 		fleets[0].kill()
 		t.Logf("killed when %s", p.name)
 	}
@@ -126,8 +129,9 @@ func (s *observation) note(event watch.Event) {
 	}
 }
 
-// await returns as soon as a disruption is in the phase.
-func (s *story) await(p phase, before map[string]bool) {
+// await calls start once it watches, and returns as soon as a disruption is in the phase. (The first phase
+// can end within the time that a watch needs to begin.)
+func (s *story) await(p phase, before map[string]bool, start func()) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), long)
 	defer cancel()
@@ -146,6 +150,7 @@ func (s *story) await(p phase, before map[string]bool) {
 		s.Fatal(err)
 	}
 	defer nodes.Stop()
+	start()
 	now := &observation{before: before, claims: map[string]*karpenterv1.NodeClaim{}, nodes: map[string]*v1.Node{}}
 	for !p.is(now) {
 		select {
