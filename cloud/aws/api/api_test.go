@@ -140,14 +140,17 @@ func TestErrors(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]bool{
-		"InvalidInstanceID.NotFound":                  true,  // "If the resource cannot be found, you get the following error: Client.InvalidResource.NotFound; for example, Client.InvalidInstanceID.NotFound."
+		"InvalidInstanceID.NotFound":                  true,  // "The specified instance does not exist. This error might occur because the ID of a recently created instance has not propagated through the system."
 		"InvalidCapacityReservationId.NotFound":       true,  // "The specified Capacity Reservation ID does not exist."
 		"InvalidLaunchTemplateId.NotFound":            true,  // "The specified launch template ID does not exist."
 		"InvalidLaunchTemplateName.NotFoundException": true,  // "The specified launch template name does not exist. Check the spelling of the name …"
 		"InvalidPlacementGroup.Unknown":               true,  // "The specified placement group cannot be found."
 		"NoSuchEntity":                                true,  // IAM: "The request was rejected because it referenced a resource entity that does not exist."
+		"NoSuchEntityException":                       true,  // The name of the same error in IAM's model.
 		"ParameterNotFound":                           true,  // SSM: "The parameter couldn't be found. Verify the name and try again."
 		"QueueDoesNotExist":                           true,  // SQS: "Ensure that the QueueUrl is correct and that the queue has not been deleted."
+		"AWS.SimpleQueueService.NonExistentQueue":     true,  // SQS's model: the code of QueueDoesNotExist in the Query protocol (trait awsQueryError).
+		"InvalidLaunchTemplateId.NotFoundException":   true,  // Not on the page; InvalidLaunchTemplateName's ends so.
 		"InvalidCapacityReservationId.Malformed":      false, // "The ID for the Capacity Reservation is malformed."
 		"InvalidLaunchTemplateId.VersionNotFound":     false, // "The specified launch template version does not exist.": the template does.
 		"RequestLimitExceeded":                        false,

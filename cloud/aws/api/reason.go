@@ -52,7 +52,26 @@ var unauthorized = []struct {
 	{"with an explicit deny in a permissions boundary", Reason{"Unauthorized", "User is not authorized to perform this operation due to a permission boundary"}},
 	{"with an explicit deny in a service control policy", Reason{"Unauthorized", "User is not authorized to perform this operation due to a service control policy"}},
 	{"Not authorized for images", Reason{"AMIAuthorizationFailure", "User is not authorized for AMI used in instance launch"}},
-	{"", Reason{"Unauthorized", "User is not authorized to perform this operation because no identity-based policy allows it"}},
+	{"with an explicit deny in a resource control policy", denies("a resource control policy")},
+	{"with an explicit deny in a VPC endpoint policy", denies("a VPC endpoint policy")},
+	{"with an explicit deny in a session", denies("a session policy")}, // AWS writes "session policy" and "sessions policy"
+	{"with an explicit deny in a resource-based policy", denies("a resource-based policy")},
+	{"with an explicit deny in an identity-based policy", denies("an identity-based policy")},
+	{"because no permissions boundary allows", lacks("permissions boundary")},
+	{"because no service control policy allows", lacks("service control policy")},
+	{"because no VPC endpoint policy allows", lacks("VPC endpoint policy")},
+	{"because no session policy allows", lacks("session policy")},
+	{"because no resource-based policy allows", lacks("resource-based policy")},
+	{"because no identity-based policy allows", lacks("identity-based policy")},
+	{"", Reason{"Unauthorized", "User is not authorized to perform this operation; AWS does not say which policy denies it"}},
+}
+
+func denies(policy string) Reason {
+	return Reason{"Unauthorized", "User is not authorized to perform this operation due to " + policy + " that denies it"}
+}
+
+func lacks(policy string) Reason {
+	return Reason{"Unauthorized", "User is not authorized to perform this operation because no " + policy + " allows it"}
 }
 
 // ReasonOf says what the text of an error means.

@@ -9,7 +9,8 @@ import (
 
 // judgeTemplate interprets an error from making a launch template.
 func judgeTemplate(err error) (DryRunResult, error) {
-	if api.Code(err) == "InvalidUserData.Malformed" && strings.Contains(api.Message(err), "User data is limited to") {
+	// EC2 has given this message with the codes InvalidUserData.Malformed and InvalidParameterValue.
+	if strings.Contains(api.Message(err), "User data is limited to") {
 		return DryRunResult{
 			Reason:  "UserDataSizeLimitExceeded",
 			Message: "ec2:CreateLaunchTemplate rejected the rendered user data as too large: " + api.ReasonOf(err.Error()).Message,
