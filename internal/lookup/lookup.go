@@ -6,6 +6,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -143,6 +144,18 @@ func NodesOfClaim(ctx context.Context, r client.Reader, claim *karpenterv1.NodeC
 		return nodes[at : at+1], err
 	}
 	return nodes, err
+}
+
+// ByAge orders nodes: the one that registered first comes first. A kubelet may write the provider ID of another node, but only on a Node that
+// is newer: of the nodes with one provider ID, the first is the instance's.
+func ByAge(a, b *corev1.Node) int {
+	return cmp.Or(a.CreationTimestamp.Time.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+}
+
+// IsFirst reports whether no node with the same provider ID registered before this one.
+func IsFirst(ctx context.Context, r client.Reader, node *corev1.Node) (bool, error) {
+	nodes, err := NodesOf(ctx, r, node.Spec.ProviderID)
+	return !slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name != node.Name && ByAge(n, node) < 0 }), err
 }
 
 // NodesLeaving lists the nodes that are being deleted.

@@ -31,39 +31,44 @@ func (w watcher) mark(ctx context.Context, s *seen) error {
 	}
 	var wrong []error
 	for _, id := range order.Keys(s.nodes) {
-		node := s.nodes[id]
-		if node.DeletionTimestamp != nil && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" {
-			continue // it is leaving, and the code that ends its instance needs the group
-		}
-		group, joined, handedOver := "", "", false
-		if o := members[id]; o != nil {
-			if group = o.Name; w.joined(node, o) {
-				joined = "true"
-			}
-			handedOver = o.Spec.Mode == tenonv1alpha1.ModeHandover
-			if err := w.tidy(ctx, node, o); err != nil {
-				wrong = append(wrong, err)
-			}
-		}
-		node, err := w.taint(ctx, node, handedOver)
-		if err != nil {
-			wrong = append(wrong, err)
-		}
-		if node.Annotations[tenonv1alpha1.AnnotationGroup] == group && node.Annotations[tenonv1alpha1.AnnotationJoined] == joined {
-			continue
-		}
-		marked := node.DeepCopy()
-		annotate(marked, tenonv1alpha1.AnnotationGroup, group)
-		annotate(marked, tenonv1alpha1.AnnotationJoined, joined)
-		write := patch.Merge
-		if group == "" {
-			write = patch.IfUnchanged // it may be leaving by now; then it keeps the group, as the next look finds
-		}
-		if err := write(ctx, w.kit, node, marked); err != nil && !patch.Outdated(err) {
-			wrong = append(wrong, fmt.Errorf("write the group on node %s: %w", node.Name, err))
-		}
+		wrong = append(wrong, w.markNode(ctx, s.nodes[id], members[id]))
+	}
+	for _, node := range s.strangers {
+		wrong = append(wrong, w.markNode(ctx, node, nil))
 	}
 	return errors.Join(wrong...)
+}
+
+// markNode does so for one node; o is nil if it is in no group that may be changed.
+func (w watcher) markNode(ctx context.Context, node *corev1.Node, o *tenonv1alpha1.NodeGroup) error {
+	if node.DeletionTimestamp != nil && node.Annotations[tenonv1alpha1.AnnotationGroup] != "" {
+		return nil // it is leaving, and the code that ends its instance needs the group
+	}
+	var untidy error
+	group, joined, handedOver := "", "", false
+	if o != nil {
+		if group = o.Name; w.joined(node, o) {
+			joined = "true"
+		}
+		handedOver = o.Spec.Mode == tenonv1alpha1.ModeHandover
+		untidy = w.tidy(ctx, node, o)
+	}
+	node, err := w.taint(ctx, node, handedOver)
+	wrong := errors.Join(untidy, err)
+	if node.Annotations[tenonv1alpha1.AnnotationGroup] == group && node.Annotations[tenonv1alpha1.AnnotationJoined] == joined {
+		return wrong
+	}
+	marked := node.DeepCopy()
+	annotate(marked, tenonv1alpha1.AnnotationGroup, group)
+	annotate(marked, tenonv1alpha1.AnnotationJoined, joined)
+	write := patch.Merge
+	if group == "" {
+		write = patch.IfUnchanged // it may be leaving by now; then it keeps the group, as the next look finds
+	}
+	if err := write(ctx, w.kit, node, marked); err != nil && !patch.Outdated(err) {
+		wrong = errors.Join(wrong, fmt.Errorf("write the group on node %s: %w", node.Name, err))
+	}
+	return wrong
 }
 
 // inService reports whether a node is Ready and has no startup taint.

@@ -149,3 +149,30 @@ func TestAForeignSizeIsTold(t *testing.T) {
 		t.Errorf("events %q, want %q", events, want)
 	}
 }
+
+// TestForgedMembersAreInNoGroup: a node that says that it is in a group, without a provider ID or with that of a node that registered before, loses
+// the annotation, and the group's own node keeps it.
+func TestForgedMembersAreInNoGroup(t *testing.T) {
+	t.Parallel()
+	r := harness.New(t, memory.Options{})
+	g := &groups{list: []cloud.Group{web(1)}}
+	member := node(r, 0, func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(r.Clock.Now().Add(-time.Hour)) })
+	r.Must(r.API.Create(t.Context(), member))
+	for name, id := range map[string]string{"a-forged": member.Spec.ProviderID, "z-forged": member.Spec.ProviderID, "a-without": "", "z-without": ""} {
+		forged := node(r, 0, func(n *corev1.Node) {
+			n.Name, n.Spec.ProviderID, n.CreationTimestamp = name, id, metav1.NewTime(r.Clock.Now())
+			n.Annotations = map[string]string{tenonv1alpha1.AnnotationGroup: "web"}
+		})
+		r.Must(r.API.Create(t.Context(), forged))
+	}
+	o := look(t, r, g, "web")
+	o.Spec.Mode = tenonv1alpha1.ModeNative
+	r.Must(r.API.Update(t.Context(), o))
+	look(t, r, g, "web")
+	for name, want := range map[string]string{"node-0": "web", "a-forged": "", "z-forged": "", "a-without": "", "z-without": ""} {
+		var n corev1.Node
+		if r.Get(name, &n); n.Annotations[tenonv1alpha1.AnnotationGroup] != want {
+			t.Errorf("%s is in group %q, want %q", name, n.Annotations[tenonv1alpha1.AnnotationGroup], want)
+		}
+	}
+}

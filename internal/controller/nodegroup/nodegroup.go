@@ -20,6 +20,7 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/core/order"
+	"tenon/internal/lookup"
 	"tenon/internal/nodegroup"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
@@ -56,6 +57,8 @@ type seen struct {
 	ranks   priorities
 	objects map[string]*tenonv1alpha1.NodeGroup
 	nodes   map[string]*corev1.Node // by provider ID
+	// strangers are nodes without a provider ID, and those with the provider ID of a node that registered before.
+	strangers []*corev1.Node
 }
 
 func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
@@ -108,8 +111,14 @@ func (w watcher) look(ctx context.Context) (seen, error) {
 	if err := w.kit.Client.List(ctx, &nodes); err != nil {
 		return s, fmt.Errorf("list nodes: %w", err)
 	}
+	slices.SortFunc(nodes.Items, func(a, b corev1.Node) int { return lookup.ByAge(&a, &b) })
 	for i := range nodes.Items {
-		s.nodes[nodes.Items[i].Spec.ProviderID] = &nodes.Items[i]
+		node := &nodes.Items[i]
+		if id := node.Spec.ProviderID; id == "" || s.nodes[id] != nil {
+			s.strangers = append(s.strangers, node)
+		} else {
+			s.nodes[id] = node
+		}
 	}
 	s.foreign, s.ranks = w.lookForeign(ctx), w.lookPriorities(ctx, &s)
 	s.groups, s.err = w.groups.Groups(ctx)

@@ -3,6 +3,7 @@ package interruption
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"tenon/cloud/aws/instance"
 	"tenon/cloud/aws/instanceevents"
 	"tenon/internal/departure"
+	"tenon/internal/lookup"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/removal"
@@ -32,14 +34,17 @@ func membersByInstance(ctx context.Context, kit reconcile.Kit) (map[string]*core
 	if err := kit.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
-	byInstance := map[string]*corev1.Node{}
+	first := map[string]*corev1.Node{} // of the nodes of an instance
 	for i := range list.Items {
 		node := &list.Items[i]
-		if _, id, ok := instance.Parse(node.Spec.ProviderID); ok && (departure.Group(node) != "" || kit.Clock.Since(node.CreationTimestamp.Time) < groupKnown) {
-			byInstance[id] = node
+		if _, id, ok := instance.Parse(node.Spec.ProviderID); ok && (first[id] == nil || lookup.ByAge(node, first[id]) < 0) {
+			first[id] = node
 		}
 	}
-	return byInstance, nil
+	maps.DeleteFunc(first, func(_ string, node *corev1.Node) bool {
+		return departure.Group(node) == "" && kit.Clock.Since(node.CreationTimestamp.Time) >= groupKnown
+	})
+	return first, nil
 }
 
 // actOnMember does for the node of a group what a notice asks for: the node is drained ahead of the end of its instance, which

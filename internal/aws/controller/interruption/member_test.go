@@ -82,3 +82,28 @@ func TestMembersOfGroups(t *testing.T) {
 		})
 	}
 }
+
+// A node that wrote the provider ID of a group's node does not keep that node from being drained.
+func TestANodeWithAnothersProviderIDHidesNoMember(t *testing.T) {
+	t.Parallel()
+	p := newFixture(t)
+	p.Kit.Settings.FeatureGates.NodeGroups = true
+	p.restart()
+	group := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "web", Mode: tenonv1alpha1.ModeNative}}
+	group.Status.Conditions = []metav1.Condition{{Type: tenonv1alpha1.ConditionForeignAutoscaler, Status: metav1.ConditionFalse, Reason: "Test", LastTransitionTime: metav1.Now()}}
+	p.Must(p.API.Create(t.Context(), group))
+	for name, age := range map[string]time.Duration{"a-forged": time.Minute, "member": time.Hour, "z-forged": time.Minute} {
+		p.Must(p.API.Create(t.Context(), &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{tenonv1alpha1.AnnotationGroup: "web"}, CreationTimestamp: metav1.NewTime(p.Clock.Now().Add(-age))},
+			Spec:       corev1.NodeSpec{ProviderID: instance.ProviderID("z", "i-7")},
+		}))
+	}
+	p.send("EC2 Spot Instance Interruption Warning", "aws.ec2", `{"instance-id":"i-7"}`)
+	p.Run(p.c, "")
+	for name, want := range map[string]bool{"a-forged": false, "member": true, "z-forged": false} {
+		var node corev1.Node
+		if p.Get(name, &node); (node.DeletionTimestamp != nil) != want {
+			t.Errorf("%s goes: %t, want %t", name, !want, want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"tenon/internal/command"
 	"tenon/internal/departure"
 	"tenon/internal/ingest"
+	"tenon/internal/lookup"
 	"tenon/internal/nodegroup"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
@@ -77,6 +78,9 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	}
 	if c.Groups == nil || object == nil { // nothing may be done to the group any more
 		return finished, nil
+	}
+	if first, err := lookup.IsFirst(ctx, c.Client, p.Node); err != nil || !first { // the instance is another node's
+		return progress{done: err == nil}, err
 	}
 	ended := p.Node.Annotations[tenonv1alpha1.AnnotationEnded] != ""
 	if group, err := c.listed(ctx, object.Spec.GroupName); err != nil || ended && group != nil {

@@ -245,3 +245,28 @@ func TestAMemberThatIsNotDrained(t *testing.T) {
 func scaledDown(n *corev1.Node) {
 	n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: tenonv1alpha1.TaintToBeDeleted, Effect: corev1.TaintEffectNoSchedule})
 }
+
+// TestAMemberWithAnothersProviderIDEndsNoInstance: a node that wrote the provider ID of a node that registered before leaves without the
+// instance.
+func TestAMemberWithAnothersProviderIDEndsNoInstance(t *testing.T) {
+	t.Parallel()
+	h, groups, victim, c := member(t, 0)
+	forged := victim.DeepCopy()
+	forged.Name, forged.UID, forged.ResourceVersion, forged.CreationTimestamp = "a-forged", "", "", metav1.NewTime(h.Clock.Now().Add(-time.Minute))
+	h.Must(h.API.Create(t.Context(), forged))
+	h.Delete(forged)
+	for range 30 {
+		result := h.Run(c, forged.Name)
+		if result == reconcile.Never {
+			break
+		}
+		h.Clock.Step(result.After)
+	}
+	if groups.Ended() != 0 || h.Get(forged.Name, &corev1.Node{}) || !h.Get(victim.Name, &corev1.Node{}) {
+		t.Fatalf("%d instances ended, or the wrong nodes are left", groups.Ended())
+	}
+	h.Delete(victim) // goes with its instance as before
+	if runMember(h, c); groups.Ended() != 1 {
+		t.Errorf("%d instances ended, want one", groups.Ended())
+	}
+}
