@@ -53,8 +53,9 @@ var releases = map[string]Release{
 		"extraVolumes": []any{map[string]any{"name": "socket", "emptyDir": map[string]any{}}},
 		"settings": map[string]any{
 			"clusterName": "{{ .Release.Name }}-demo", "ignoreDRARequests": false, "enableProvisioningRequests": true, "dashboardListen": "127.0.0.1:8082", "vmMemoryOverheadPercent": 0, "logLevel": nil,
-			"featureGates":  map[string]any{"nodeOverlay": true, "capacityBuffer": true, "nodeGroups": true},
-			"maxNodesTotal": 100, "coresTotal": "8:400", "memoryTotal": "16:1600", "gpuTotal": []any{"nvidia.com/gpu:0:16"},
+			"featureGates":          map[string]any{"nodeOverlay": true, "capacityBuffer": true, "nodeGroups": true},
+			"allowedSchedulerNames": []any{"default-scheduler", "batch"},
+			"maxNodesTotal":         100, "coresTotal": "8:400", "memoryTotal": "16:1600", "gpuTotal": []any{"nvidia.com/gpu:0:16"},
 			"nodes": []any{"0:5:web", "1:3:db"}, "nodeGroupAutoDiscovery": []any{"asg:tag=k8s.io/cluster-autoscaler/enabled"},
 		},
 	}},

@@ -126,7 +126,7 @@ func (e *state) isSound(n *node) bool {
 
 // couldBuy reports whether one more node of the pool could be bought for the pod alone.
 func (e *state) couldBuy(pool *snapshot.Pool, pod snapshot.PodIndex) bool {
-	if !pool.MayLaunch() || pool.Replicas != nil || e.keepsOff(pool.Taints, pod) {
+	if !pool.MayLaunch() || pool.Replicas != nil || pool.Spurns(e.template(pod).Priority) || e.keepsOff(pool.Taints, pod) {
 		return false
 	}
 	var fitting []choice

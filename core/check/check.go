@@ -43,6 +43,7 @@ const (
 	Affinity      Rule = "Affinity"
 	AffinityOrder Rule = "AffinityOrder" // holds in the end, but no pod can be the first
 	AntiAffinity  Rule = "AntiAffinity"
+	Expendable    Rule = "Expendable" // gets a node of a group that is not for pods of its priority
 )
 
 // The rules for claims.

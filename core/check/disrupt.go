@@ -193,6 +193,9 @@ func (j *judge) checkMoves(d *plan.Disruption) {
 			if n := j.nodes[r.Node]; n != nil && waived(d, n) && j.stuck(pod) {
 				needs = false // it stays until it is made to go
 			}
+			if n := j.nodes[r.Node]; n != nil && j.expends(n, pod) {
+				needs = false
+			}
 			switch have := placed[pod]; {
 			case needs && have != 1:
 				j.f.note(Violation{Rule: PodForgotten, Pod: j.s.Pods[pod].Key(), Node: r.Node, Have: int64(have), Want: 1})

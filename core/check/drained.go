@@ -11,12 +11,12 @@ func (j *judge) held(pool *snapshot.Pool, pod *snapshot.Pod) bool {
 	if pool == nil || pool.Rules() == nil {
 		return protected
 	}
-	return j.drainHeld(&pool.Rules().Drain, pod) || protected && (!pod.Tie.Unsafe || pod.Tie.Asked)
+	return j.drainHeld(&pool.Rules().Drain, pod) || protected && (!pod.Tie.Unsafe || pod.Tie.Asked && !pool.Expends(pod))
 }
 
 func (j *judge) drainHeld(r *snapshot.DrainRules, pod *snapshot.Pod) bool {
 	f := pod.Tie.Drain
-	if f == nil || f.Mirror || !f.Overdue.IsZero() && f.Overdue.Before(j.s.Now) {
+	if f == nil || f.Expendable || f.Mirror || !f.Overdue.IsZero() && f.Overdue.Before(j.s.Now) {
 		return false
 	}
 	if r.SkipNodesWithCustomControllerPods && (f.Orphaned || f.Counted && f.Replicas < r.MinReplicaCount) {
@@ -33,6 +33,12 @@ func (j *judge) drainHeld(r *snapshot.DrainRules, pod *snapshot.Pod) bool {
 		return !old
 	}
 	return f.SafeToEvict == "false" || f.Local && r.SkipNodesWithLocalStorage
+}
+
+// expends reports whether a pod on the node needs no other place when the node goes.
+func (j *judge) expends(n *snapshot.Node, pod snapshot.PodIndex) bool {
+	pool := j.poolOf(n)
+	return pool != nil && pool.Expends(&j.s.Pods[pod])
 }
 
 // needed is why a node may not go yet by the rules of Cluster Autoscaler.

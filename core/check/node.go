@@ -17,6 +17,9 @@ func (e *state) checkEachPod(n *node, f *finding) {
 		if taint, kept := untolerated(n.taints, t.Tolerations); kept {
 			f.note(Violation{Rule: Taint, Pod: key, Node: n.name, Where: taint.String()})
 		}
+		if n.exists == nil && n.pool.Spurns(t.Priority) {
+			f.note(Violation{Rule: Expendable, Pod: key, Node: n.name})
+		}
 		for i := range n.choices {
 			v := &n.choices[i]
 			if failing, ok := v.satisfies(t.Selector); !ok {

@@ -42,6 +42,29 @@ func terms(list ...requirement.Set) func(*snapshot.Template) {
 	return func(t *snapshot.Template) { t.Terms = list }
 }
 
+// A pod of a priority below the cutoff has no node made in a group with the rules of Cluster Autoscaler; it may use one that is there.
+func TestExpendablePods(t *testing.T) {
+	below := func(t *snapshot.Template) { t.Priority = -11 }
+	rules := &snapshot.Group{ScaleDown: &snapshot.ScaleDown{Drain: snapshot.DrainRules{ExpendableBelow: -10}}}
+	cases{
+		"a claim of a pool": {build: func(w *world) {
+			w.claim("default", []snapshot.PodIndex{w.pod("web", below)}, "small/a/spot")
+		}},
+		"a claim of such a group": {
+			build: func(w *world) {
+				w.s.Pools[0].Group = rules
+				w.claim("default", []snapshot.PodIndex{w.pod("web", below)}, "small/a/spot")
+			},
+			want: []Rule{Expendable},
+		},
+		"a node of such a group": {build: func(w *world) {
+			w.s.Pools[0].Group = rules
+			w.node("n1", "a")
+			w.place("n1", w.pod("web", below))
+		}},
+	}.run(t)
+}
+
 func TestTaints(t *testing.T) {
 	gpu := []model.Taint{{Key: "gpu", Effect: model.NoSchedule}}
 	soft := []model.Taint{{Key: "gpu", Effect: model.PreferNoSchedule}}

@@ -44,6 +44,7 @@ func documentedDefaults() *snapshot.ScaleDown {
 		DelayAfterAdd: 10 * time.Minute, DelayAfterFailure: 3 * time.Minute,
 		Drain: snapshot.DrainRules{
 			SkipNodesWithSystemPods: true, SkipNodesWithLocalStorage: true, SkipNodesWithCustomControllerPods: true, BlockingSystemPodTimeout: time.Hour,
+			ExpendableBelow: -10,
 		},
 	}
 }
@@ -114,6 +115,28 @@ func TestDecisionsThatClusterAutoscalerDocuments(t *testing.T) {
 			s.Pods[len(s.Pods)-1].Tie.Budgets = []string{"web"}
 		}
 	}
+	prioritized := func(priority int32, input input) input { // all its pods have a priority
+		return func() *snapshot.Snapshot {
+			s := input()
+			for i := range s.Templates {
+				s.Templates[i].Priority = priority
+			}
+			for i := range s.Pools {
+				if rules := s.Pools[i].Rules(); rules != nil {
+					rules.Drain.ExpendableBelow = -10
+				}
+			}
+			return s
+		}
+	}
+	expendable := func(s *snapshot.Snapshot) { // the pods of the last node
+		for i := range s.Pods {
+			if p := &s.Pods[i]; p.Node == s.Nodes[len(s.Nodes)-1].Name {
+				p.Tie.Drain = &snapshot.DrainFacts{Expendable: true, Bare: true, Local: true, SafeToEvict: drainable.Unsafe}
+				p.Tie.Protected, p.Tie.Unsafe = true, true
+			}
+		}
+	}
 	three := []int64{1, 1, 1}
 	beside := []int{3, 1} // the pod of the second node fits on the first
 	cases := map[string]struct {
@@ -170,6 +193,11 @@ func TestDecisionsThatClusterAutoscalerDocuments(t *testing.T) {
 		"too many unready nodes": {section: unreadyNodes, input: shrinks(0, beside, func(s *snapshot.Snapshot) {
 			s.Pools[0].Unready = reason.Unready{Code: reason.NotReady, Message: "Healthy is False"}
 		}), want: "nothing", ours: "goes: 1", differs: "An unhealthy group does not grow, and still shrinks"},
+		"a pod below the cutoff":                    {section: parameters, input: prioritized(-11, grows("least-waste", three, spot)), want: "nothing"},
+		"a pod at the cutoff":                       {section: parameters, input: prioritized(-10, grows("least-waste", []int64{1}, spot)), want: "1 spot"},
+		"one below it where a pool has nodes":       {section: parameters, input: prioritized(-11, grows("least-waste", []int64{1}, spot, member{name: "pool", cpu: 8, price: 900})), want: "nothing", ours: "1 pool", differs: "Pools have nodes for pods of every priority"},
+		"a node full of pods below the cutoff":      {section: parameters, input: shrinks(0, []int{4, 4}, expendable), want: "goes: 1"},
+		"one with a PodDisruptionBudget for them":   {section: parameters, input: shrinks(0, []int{4, 4}, expendable, guarded(0)), want: "goes: 1", ours: "nothing", differs: "PodDisruptionBudgets hold for them too"},
 		"a node that has got pods of another":       {section: scaleDown, input: shrinks(0, []int{1, 1, 0, 4}, rules(func(r *snapshot.ScaleDown) { r.MaxDrainParallelism = 2 })), want: "goes: 0 2"},
 		"a cheaper group would do for all the pods": {section: scaleDown, input: shrinks(0, []int{3, 3}, func(s *snapshot.Snapshot) { s.Catalogs[0].Types[0].Offerings[0].Price = 1 }), want: "nothing"},
 	}

@@ -42,15 +42,15 @@ func (x *search) readNodes() {
 	}
 	for i := range x.s.Pods {
 		if n, known := x.nodeAt[x.s.Pods[i].Node]; known {
-			x.nodes[n].enter(snapshot.PodIndex(i), &x.s.Pods[i])
+			x.board(&x.nodes[n], snapshot.PodIndex(i), &x.s.Pods[i])
 		}
 	}
 }
 
-// enter notes a pod that is on the node.
-func (n *node) enter(at snapshot.PodIndex, pod *snapshot.Pod) {
+// board notes a pod that is on a node.
+func (x *search) board(n *node, at snapshot.PodIndex, pod *snapshot.Pod) {
 	n.pods = append(n.pods, at)
-	if pod.Tie.Returns {
+	if pod.Tie.Returns && !x.expends(n, pod) {
 		n.moving = append(n.moving, at)
 		n.cost += max(pod.Tie.Cost, 0)
 	}
@@ -60,4 +60,9 @@ func (n *node) enter(at snapshot.PodIndex, pod *snapshot.Pod) {
 	if !pod.Ends && (pod.Tie.Promised || pod.Tie.Returns && pod.Tie.Cost > 0) {
 		n.lasting = true
 	}
+}
+
+// expends reports whether the pod needs no other place when the node goes.
+func (x *search) expends(n *node, pod *snapshot.Pod) bool {
+	return n.pool != noPool && x.s.Pools[n.pool].Expends(pod)
 }

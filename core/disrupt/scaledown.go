@@ -280,7 +280,7 @@ func (x *search) utilization(n *node, rules *snapshot.ScaleDown) (asked, given [
 		if facts == nil {
 			facts = &snapshot.DrainFacts{}
 		}
-		if !facts.Overdue.IsZero() && x.s.Now.After(facts.Overdue) {
+		if facts.Expendable || !facts.Overdue.IsZero() && x.s.Now.After(facts.Overdue) {
 			continue
 		}
 		ignored := rules.IgnoreDaemonSetsUtilization && (facts.Daemon || template.Daemon) || rules.IgnoreMirrorPodsUtilization && facts.Mirror

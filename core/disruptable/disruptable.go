@@ -122,7 +122,7 @@ func protection(n Node) reason.Code {
 }
 
 // hold is why a pod holds the node even if budgets allow its eviction: by the rules of the node's group, or by an annotation. By those rules
-// safe-to-evict does not count for every pod; it does for one that would have to be evicted nevertheless.
+// safe-to-evict does not count for every pod; it does for one that would have to be evicted nevertheless and is not expendable.
 func (r Rules) hold(n Node, pod *snapshot.Pod) (reason.Code, time.Time) {
 	if n.ScaleDown != nil {
 		if code, until := drainable.Holder(n.ScaleDown.Drain, pod, r.Now); code != reason.None {
@@ -134,7 +134,7 @@ func (r Rules) hold(n Node, pod *snapshot.Pod) (reason.Code, time.Time) {
 		return reason.None, time.Time{}
 	case !pod.Tie.Unsafe:
 		return reason.PodProtected, pod.Tie.Until
-	case n.ScaleDown != nil && !pod.Tie.Asked:
+	case n.ScaleDown != nil && (!pod.Tie.Asked || pod.Tie.Drain != nil && pod.Tie.Drain.Expendable):
 		return reason.None, time.Time{}
 	}
 	return reason.NotSafeToEvictAnnotation, time.Time{}

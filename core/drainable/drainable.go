@@ -44,7 +44,7 @@ type question struct {
 
 // order is that in which the rules are asked.
 var order = []func(question) verdict{
-	mirror, overdue, controller, daemon, safe, ended, onCompletion, replicated, system, unsafe, localStorage,
+	expendable, mirror, overdue, controller, daemon, safe, ended, onCompletion, replicated, system, unsafe, localStorage,
 }
 
 // Holder is why a pod holds its node, and until when if that ends by itself. A pod of which no facts are known does not.
@@ -58,6 +58,14 @@ func Holder(rules snapshot.DrainRules, pod *snapshot.Pod, now time.Time) (reason
 		}
 	}
 	return reason.None, time.Time{}
+}
+
+// expendable pods hold nothing: by these rules it is as if they were not there.
+func expendable(q question) verdict {
+	if q.facts.Expendable {
+		return free
+	}
+	return silent
 }
 
 func mirror(q question) verdict {

@@ -30,6 +30,7 @@ func TestHolder(t *testing.T) {
 		want  reason.Code
 		until time.Time
 	}{
+		"0 an expendable pod does not count":                 {facts: with(func(f *facts) { f.Expendable = true }), rules: usual},
 		"1 a mirror pod is skipped":                          {facts: with(func(f *facts) { f.Mirror = true }), rules: usual},
 		"2 one that should be gone for long is skipped":      {facts: with(func(f *facts) { f.Overdue = noon.Add(-time.Second) }), rules: usual},
 		"2 one that is about to go is not":                   {facts: with(func(f *facts) { f.Overdue = noon }), rules: usual, want: reason.ControllerNotFound},

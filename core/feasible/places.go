@@ -38,6 +38,8 @@ type Asker struct {
 	// Domains are labels by which rules between pods count the pod's node. Where the cloud chooses the value of one, no such
 	// rule can be kept.
 	Domains []string
+	// Expendable pods get no nodes of groups that are managed by the rules of Cluster Autoscaler.
+	Expendable bool
 }
 
 // Key tells askers apart that may get different answers.
@@ -47,6 +49,9 @@ func (a *Asker) Key() string {
 	b.Write(text)
 	if a.Strict {
 		b.WriteByte('!')
+	}
+	if a.Expendable {
+		b.WriteByte('-')
 	}
 	for _, key := range a.Domains {
 		b.WriteString("@" + key)
@@ -106,7 +111,7 @@ func (sp *Space) findInPool(p snapshot.PoolIndex, a *Asker, out *Places) {
 	if !pool.MayLaunch() {
 		return
 	}
-	if _, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict); kept {
+	if _, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict); kept || a.Expendable && pool.Rules() != nil {
 		return
 	}
 	if !leavesChoice(pool, a) || !pool.Requirements.Compatible(a.Require, sp.Snapshot.Settings.WellKnown) {

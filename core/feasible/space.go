@@ -40,6 +40,8 @@ type Space struct {
 	others    map[string]bool // resources without a dimension of their own
 	softTaint bool            // some pool or node has a PreferNoSchedule taint
 	chosen    map[string]bool // labels of which the cloud chooses the value, in some pool
+
+	expendableBelow int32 // the lowest priority of pods that get nodes of groups with Cluster Autoscaler's rules
 }
 
 // Slot is zone × capacity type × reservation: what an offering adds to its type.
@@ -59,7 +61,7 @@ func Compile(s *snapshot.Snapshot, askers []snapshot.TemplateIndex) *Space {
 
 // CompileWith is Compile for an asker that remembers what can be bought.
 func CompileWith(s *snapshot.Snapshot, askers []snapshot.TemplateIndex, m *Compiled) *Space {
-	sp := &Space{Snapshot: s, places: map[string]*Places{}, softTaint: hasSoftTaint(s), chosen: chosenLabels(s)}
+	sp := &Space{Snapshot: s, places: map[string]*Places{}, softTaint: hasSoftTaint(s), chosen: chosenLabels(s), expendableBelow: expendableBelow(s)}
 	sp.Dims, sp.others = dimensions(s, askers)
 	sp.keys = askedKeys(s, askers)
 	sp.compileDaemons()

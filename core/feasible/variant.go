@@ -105,7 +105,7 @@ func (sp *Space) Variant(t *snapshot.Template, d Dropped) Variant {
 	strict, domains := sp.softTaint && !d.Has(at), sp.chosenDomains(t, &v)
 	for _, alternative := range alternatives(t) {
 		v.Alternatives = append(v.Alternatives, Asker{
-			Require: alternative.Intersect(wish), Tolerations: t.Tolerations, Strict: strict, Domains: domains,
+			Require: alternative.Intersect(wish), Tolerations: t.Tolerations, Strict: strict, Domains: domains, Expendable: t.Priority < sp.expendableBelow,
 		})
 	}
 	for _, alternative := range nodeAlternatives(t) {
@@ -157,6 +157,16 @@ func hasSoftTaint(s *snapshot.Snapshot) bool {
 		}
 	}
 	return false
+}
+
+// expendableBelow is DrainRules.ExpendableBelow of the groups that have these rules: all have it from the same flag.
+func expendableBelow(s *snapshot.Snapshot) int32 {
+	for i := range s.Pools {
+		if rules := s.Pools[i].Rules(); rules != nil {
+			return rules.Drain.ExpendableBelow
+		}
+	}
+	return -1 << 31 // no priority is lower
 }
 
 // manyAlternatives bounds the cross product of node terms and volume terms.

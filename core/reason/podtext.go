@@ -14,8 +14,9 @@ const (
 	MatchFieldsUnsupported      Code = "MatchFieldsUnsupported"
 	DynamicResourcesUnsupported Code = "DynamicResourcesUnsupported"
 	PoolsAvoided                Code = "PoolsAvoided"
-	QuotaExceeded               Code = "QuotaExceeded"  // Where: the ResourceQuota; Detail: what of it is used up
-	BookingAwaited              Code = "BookingAwaited" // Where: the ProvisioningRequest
+	QuotaExceeded               Code = "QuotaExceeded"       // Where: the ResourceQuota; Detail: what of it is used up
+	BookingAwaited              Code = "BookingAwaited"      // Where: the ProvisioningRequest
+	SchedulerNotAllowed         Code = "SchedulerNotAllowed" // Where: the pod's scheduler
 
 	VolumeClaimNotFound     Code = "VolumeClaimNotFound"
 	VolumeClaimDeleted      Code = "VolumeClaimDeleted"
@@ -64,6 +65,9 @@ func (r Reason) podText() (string, bool) {
 	}
 	if r.Code == BookingAwaited {
 		return fmt.Sprintf("uses the room of ProvisioningRequest %s; no node is launched for the pod itself while the request looks for room or keeps it", r.Where), true
+	}
+	if r.Code == SchedulerNotAllowed {
+		return fmt.Sprintf("no node is launched for pods of scheduler %s: allowed-scheduler-names does not name it", r.Where), true
 	}
 	if text, found := ofPods[r.Code]; found {
 		return text, true

@@ -20,6 +20,7 @@ const (
 	NoPools             Code = "NoPools"
 	PoolNotReady        Code = "PoolNotReady"
 	PoolLimitsAwaited   Code = "PoolLimitsAwaited" // of a buffer: real pods wait for what the limits leave
+	PodExpendable       Code = "PodExpendable"     // Want: the priority from which on pods get nodes of the group
 	TaintNotTolerated   Code = "TaintNotTolerated"
 	LabelsIncompatible  Code = "LabelsIncompatible"
 	VolumeElsewhere     Code = "VolumeElsewhere"

@@ -15,6 +15,8 @@ func (r Reason) Text() string {
 	switch r.Code {
 	case NoPools:
 		return "there is no pool that nodes may be bought from"
+	case PodExpendable:
+		return fmt.Sprintf("no node of the group is for pods of a priority below %d (expendable-pods-priority-cutoff)", r.Want)
 	case TaintNotTolerated:
 		return fmt.Sprintf("did not tolerate taint (taint=%s)", r.Where)
 	case LabelsIncompatible:
@@ -180,6 +182,7 @@ func (v *PoolVerdict) miss() string {
 
 // passed describes the offerings that got past each rule.
 var passed = map[Code]string{
+	PodExpendable:       "for pods of this priority",
 	TaintNotTolerated:   "with taints that the pod tolerates",
 	LabelsIncompatible:  "with the labels that the pod asks for",
 	TypeIncompatible:    "of an instance type that the pod and the pool allow",

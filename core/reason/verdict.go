@@ -121,6 +121,7 @@ func (v *PoolVerdict) way() int {
 var blames = map[Code]string{
 	PoolNotReady:        "not being ready",
 	PoolLimitsAwaited:   "limits that pods wait for",
+	PodExpendable:       "the pod's priority",
 	TaintNotTolerated:   "a taint",
 	LabelsIncompatible:  "labels",
 	VolumeElsewhere:     "volumes",

@@ -31,6 +31,17 @@ func (p *Pool) Rules() *ScaleDown {
 	return p.Group.ScaleDown
 }
 
+// Spurns reports whether the pool gets no nodes for pods of a priority: by the rules of Cluster Autoscaler these are expendable.
+func (p *Pool) Spurns(priority int32) bool {
+	rules := p.Rules()
+	return rules != nil && priority < rules.Drain.ExpendableBelow
+}
+
+// Expends reports whether a pod on a node of the pool needs no other place when the node goes.
+func (p *Pool) Expends(pod *Pod) bool {
+	return p.Rules() != nil && pod.Tie.Drain != nil && pod.Tie.Drain.Expendable
+}
+
 // Resting is the pool while delays keep the nodes of its group until a time.
 func (p Pool) Resting(until time.Time) Pool {
 	if p.Rules() == nil {

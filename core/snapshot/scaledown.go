@@ -46,11 +46,15 @@ type DrainRules struct {
 	SkipNodesWithCustomControllerPods bool          `json:"skipNodesWithCustomControllerPods,omitempty"`
 	MinReplicaCount                   int           `json:"minReplicaCount,omitempty"`
 	BlockingSystemPodTimeout          time.Duration `json:"blockingSystemPodTimeout,omitempty"`
+	// ExpendableBelow is the priority from which on pods count. Those of a lower one get no node of the group, and hold none.
+	ExpendableBelow int32 `json:"expendableBelow,omitempty"`
 }
 
 // DrainFacts are what Cluster Autoscaler's rules ask about a pod, beside what is known of every pod. The zero value is a pod
 // that a ReplicaSet makes anew, and that these rules let go.
 type DrainFacts struct {
+	// Expendable pods have a priority below DrainRules.ExpendableBelow.
+	Expendable bool `json:"expendable,omitempty"`
 	// Mirror pods come from a file on their node, Daemon pods from a DaemonSet.
 	Mirror bool `json:"mirror,omitempty"`
 	Daemon bool `json:"daemon,omitempty"`

@@ -85,6 +85,7 @@ func Reading(kit reconcile.Kit) ingest.Options {
 		Buffers:                 kit.Settings.FeatureGates.CapacityBuffer,
 		Bookings:                ingest.Bookings{Enabled: kit.Settings.ProvisioningRequests.Enabled, Instance: kit.Settings.ProvisioningRequests.Instance},
 		GroupTaints:             kit.Settings.GroupTaints,
+		Schedulers:              kit.Settings.AllowedSchedulers,
 		Unjudged:                true,
 	}
 	if kit.Settings.FeatureGates.NodeGroups {

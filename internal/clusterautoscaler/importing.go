@@ -36,6 +36,7 @@ type Settings struct {
 	Nodes                []string     `json:"nodes,omitempty"`
 	AutoDiscovery        []string     `json:"nodeGroupAutoDiscovery,omitempty"`
 	ProvisioningRequests bool         `json:"enableProvisioningRequests,omitempty"`
+	AllowedSchedulers    []string     `json:"allowedSchedulerNames,omitempty"`
 	MaxNodesTotal        int          `json:"maxNodesTotal,omitempty"`
 	CoresTotal           string       `json:"coresTotal,omitempty"`
 	MemoryTotal          string       `json:"memoryTotal,omitempty"`
@@ -105,6 +106,9 @@ func values(c Command) Values {
 	}
 	s.MaxNodesTotal, _ = strconv.Atoi(last(c.Values("max-nodes-total")))
 	s.CoresTotal, s.MemoryTotal = last(c.Values("cores-total")), last(c.Values("memory-total"))
+	for _, names := range c.Values("allowed-scheduler-names") {
+		s.AllowedSchedulers = append(s.AllowedSchedulers, strings.Split(names, ",")...)
+	}
 	for _, gpu := range c.Values("gpu-total") {
 		if ofResource(gpu) {
 			s.GPUTotal = append(s.GPUTotal, gpu)

@@ -88,6 +88,17 @@ func TestImport(t *testing.T) {
 				"kept --cores-total=8:400", "kept --memory-total=16:1600", "kept --gpu-total=nvidia.com/gpu:0:16",
 			},
 		},
+		"schedulers and priorities": {
+			command: []string{"--nodes=1:9:web", "--cluster-name=demo", "--allowed-scheduler-names=default-scheduler,batch", "--allowed-scheduler-names=gang", "--expendable-pods-priority-cutoff=0"},
+			want: clusterautoscaler.Settings{
+				ClusterName: "demo", Nodes: []string{"1:9:web"}, FeatureGates: clusterautoscaler.FeatureGates{NodeGroups: true},
+				AllowedSchedulers: []string{"default-scheduler", "batch", "gang"},
+			},
+			notes: []string{
+				"changed --expendable-pods-priority-cutoff=0", "kept --nodes=1:9:web", "kept --cluster-name=demo",
+				"kept --allowed-scheduler-names=default-scheduler,batch", "kept --allowed-scheduler-names=gang",
+			},
+		},
 		"nothing says which groups": {
 			command: []string{"./cluster-autoscaler"},
 			want:    clusterautoscaler.Settings{FeatureGates: clusterautoscaler.FeatureGates{NodeGroups: true}},

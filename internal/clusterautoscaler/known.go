@@ -13,7 +13,7 @@ func (f KnownFlag) Boolean() bool { return f.Default == "true" || f.Default == "
 
 // guards are the flags that prevent something which Tenon would do.
 var guards = []string{
-	"allowed-scheduler-names", "capacity-quotas-enabled", "cloud-config", "expendable-pods-priority-cutoff",
+	"capacity-quotas-enabled", "cloud-config",
 }
 
 // Refused reports whether a value other than the default is an error, because the flag prevents something which Tenon would do.

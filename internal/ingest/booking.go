@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -177,8 +178,12 @@ func stands(r *autoscalingv1.ProvisioningRequest, template *corev1.PodTemplateSp
 	return pod
 }
 
-// withheld adds to the obstacles of a pod that it is to use the room of a request.
+// withheld adds to the obstacles of a pod that it is of another scheduler than those that count, and that it is to use the
+// room of a request.
 func (t *Translator) withheld(pod *corev1.Pod, obstacles reason.Obstacles) reason.Obstacles {
+	if name := cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName); len(t.options.Schedulers) > 0 && !slices.Contains(t.options.Schedulers, name) {
+		obstacles = append(slices.Clip(obstacles), reason.Reason{Code: reason.SchedulerNotAllowed, Where: name})
+	}
 	name := t.awaitsBooking(pod)
 	if name == "" {
 		return obstacles

@@ -26,7 +26,7 @@ const overdueAfter = 30 * time.Second
 // replicators are the kinds of controllers of which Cluster Autoscaler knows that they replace evicted pods.
 var replicators = []string{"ReplicationController", "ReplicaSet", "StatefulSet", "Job"}
 
-// drainFacts are the facts about a pod that Cluster Autoscaler's rules use; nil if none of them can keep the pod's node.
+// drainFacts are the facts about a pod that Cluster Autoscaler's rules use; nil if none of them can keep the pod's node, and the pod counts.
 func (t *Translator) drainFacts(pod *corev1.Pod) *snapshot.DrainFacts {
 	controller := metav1.GetControllerOfNoCopy(pod)
 	out := snapshot.DrainFacts{
@@ -39,6 +39,7 @@ func (t *Translator) drainFacts(pod *corev1.Pod) *snapshot.DrainFacts {
 		out.Custom = !slices.Contains(replicators, controller.Kind)
 		out.Orphaned, out.Counted, out.Replicas = t.controllerOf(pod)
 	}
+	out.Expendable = t.index.priority(&pod.Spec) < t.options.ScaleDown.Drain.ExpendableBelow
 	if out == (snapshot.DrainFacts{}) {
 		return nil
 	}

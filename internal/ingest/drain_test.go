@@ -37,6 +37,7 @@ func TestDrainFacts(t *testing.T) {
 	}
 	scratch := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
 	in := func(namespace string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = namespace } }
+	priority := func(n int32) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Spec.Priority = &n } }
 	at := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	one := int32(1)
 	few := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "few", UID: "uid-web"}, Spec: appsv1.ReplicaSetSpec{Replicas: &one}}
@@ -49,6 +50,8 @@ func TestDrainFacts(t *testing.T) {
 		"no controller":                {want: &snapshot.DrainFacts{Bare: true}},
 		"a controller of another kind": {pod: []func(*corev1.Pod){controlled("example.com/v1", "Game", "chess")}, want: &snapshot.DrainFacts{Custom: true}},
 		"a ReplicaSet that is gone":    {pod: []func(*corev1.Pod){controlled("apps/v1", "ReplicaSet", "old")}, want: &snapshot.DrainFacts{Orphaned: true}},
+		"a low priority":               {pod: []func(*corev1.Pod){replica, priority(-10)}},
+		"one below the cutoff":         {pod: []func(*corev1.Pod){replica, priority(-11)}, want: &snapshot.DrainFacts{Expendable: true}},
 		"few replicas":                 {pod: []func(*corev1.Pod){controlled("apps/v1", "ReplicaSet", "few")}, want: &snapshot.DrainFacts{Counted: true, Replicas: 1}},
 		"a daemon":                     {pod: []func(*corev1.Pod){controlled("apps/v1", "DaemonSet", "log")}, want: &snapshot.DrainFacts{Custom: true, Daemon: true}},
 		"one that only says so":        {pod: []func(*corev1.Pod){annotated("daemonset-pod", "true")}, want: &snapshot.DrainFacts{Bare: true, Daemon: true}},
@@ -72,7 +75,7 @@ func TestDrainFacts(t *testing.T) {
 	index.Put(&appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid-web"}, Spec: appsv1.ReplicaSetSpec{Replicas: func() *int32 { n := int32(2); return &n }()}})
 	index.Put(few)
 	index.Put(&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "dns"}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "dns"}}}})
-	rules := &snapshot.ScaleDown{Drain: snapshot.DrainRules{MinReplicaCount: 2}}
+	rules := &snapshot.ScaleDown{Drain: snapshot.DrainRules{MinReplicaCount: 2, ExpendableBelow: -10}}
 	for name, tc := range cases {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}}
 		for _, change := range tc.pod {

@@ -53,6 +53,8 @@ type Options struct {
 	// OwnersUnread says that the controllers of pods are not among the objects, so that the absence of one
 	// means nothing.
 	OwnersUnread bool
+	// Schedulers are those of which pods get new nodes; none means all.
+	Schedulers []string
 	// Unjudged counts pods that no scheduler has looked at yet as pending, if the scheduler's answer
 	// can be foreseen.
 	Unjudged bool

@@ -56,6 +56,7 @@ func (s *Settings) scaleDownOptions() []Option {
 		own("skip-nodes-with-local-storage", "true", "a pod with a hostPath or emptyDir volume keeps its node from being removed", Boolean(&drain.SkipNodesWithLocalStorage), nil),
 		own("skip-nodes-with-custom-controller-pods", "true", "a pod keeps its node from being removed if its controller is gone or of a kind that is not Kubernetes' own", Boolean(&drain.SkipNodesWithCustomControllerPods), nil),
 		own("min-replica-count", "0", "a pod of a ReplicaSet with fewer replicas keeps its node from being removed", Number(&drain.MinReplicaCount), nil),
+		own("expendable-pods-priority-cutoff", "-10", "pods of a lower priority get no node of a group in mode cas, and keep none from being removed", priority(&drain.ExpendableBelow), nil),
 		own("enable-provisioning-requests", "false", "answer ProvisioningRequests (autoscaling.x-k8s.io/v1) of the classes check-capacity and best-effort-atomic-scale-up, for pools and groups in every mode", Boolean(&s.ProvisioningRequests.Enabled), nil),
 		period("provisioning-request-initial-backoff-time", "1m", "after which pause a ProvisioningRequest that got no room is looked at again; twice as long after each further time", &s.ProvisioningRequests.FirstBackoff),
 		period("provisioning-request-max-backoff-time", "10m", "the longest such pause", &s.ProvisioningRequests.LongestBackoff),

@@ -78,7 +78,7 @@ func TestDefaults(t *testing.T) {
 			Enabled: true, UnreadyEnabled: true, UtilizationThreshold: 500, GPUUtilizationThreshold: 500,
 			UnneededTime: 10 * time.Minute, UnreadyTime: 20 * time.Minute, MaxParallelism: 10, MaxDrainParallelism: 1,
 			DelayAfterAdd: 10 * time.Minute, DelayAfterFailure: 3 * time.Minute,
-			Drain: snapshot.DrainRules{SkipNodesWithSystemPods: true, SkipNodesWithLocalStorage: true, SkipNodesWithCustomControllerPods: true, BlockingSystemPodTimeout: time.Hour},
+			Drain: snapshot.DrainRules{SkipNodesWithSystemPods: true, SkipNodesWithLocalStorage: true, SkipNodesWithCustomControllerPods: true, BlockingSystemPodTimeout: time.Hour, ExpendableBelow: -10},
 		},
 	}
 	got, warnings := mustParse(t, nil, nil)
@@ -180,6 +180,8 @@ var each = map[string]struct {
 	"skip-nodes-with-system-pods":                        {"false", func(s *Settings) { s.ScaleDown.Drain.SkipNodesWithSystemPods = false }},
 	"skip-nodes-with-local-storage":                      {"false", func(s *Settings) { s.ScaleDown.Drain.SkipNodesWithLocalStorage = false }},
 	"skip-nodes-with-custom-controller-pods":             {"false", func(s *Settings) { s.ScaleDown.Drain.SkipNodesWithCustomControllerPods = false }},
+	"expendable-pods-priority-cutoff":                    {"-100", func(s *Settings) { s.ScaleDown.Drain.ExpendableBelow = -100 }},
+	"allowed-scheduler-names":                            {"a, b", func(s *Settings) { s.AllowedSchedulers = []string{"a", "b"} }},
 	"min-replica-count":                                  {"3", func(s *Settings) { s.ScaleDown.Drain.MinReplicaCount = 3 }},
 	"blocking-system-pod-distruption-timeout":            {"2h", func(s *Settings) { s.ScaleDown.Drain.BlockingSystemPodTimeout = 2 * time.Hour }},
 	"ignore-dra-requests":                                {"false", func(s *Settings) { s.IgnoreDRARequests = false }},
@@ -314,7 +316,7 @@ func TestFlagsOfClusterAutoscaler(t *testing.T) {
 	if got, want := strings.Join(told, " "), "cloud-provider leader-elect scan-interval stderrthreshold v"; got != want || s.ScaleDown.UnneededTime != 3*time.Minute {
 		t.Errorf("told of %s, want %s; nodes go after %s", got, want, s.ScaleDown.UnneededTime)
 	}
-	for _, refused := range []string{"--expendable-pods-priority-cutoff=0", "--allowed-scheduler-names=other", "--capacity-quotas-enabled"} {
+	for _, refused := range []string{"--cloud-config=/etc/cloud.ini", "--capacity-quotas-enabled"} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(refused, "--"), "=")
 		if _, _, err := Parse([]string{refused}, environment(nil)); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "leave the flag out") {
 			t.Errorf("%s: %v", refused, err)

@@ -81,6 +81,8 @@ type Settings struct {
 	WriteStatusConfigMap bool
 	// ProvisioningRequests says which of them are answered, and how.
 	ProvisioningRequests ProvisioningRequests
+	// AllowedSchedulers are those of which pods get new nodes; none means all.
+	AllowedSchedulers []string
 	// Totals are limits on all nodes.
 	Totals Totals
 	// GroupTaints are those that nodes of groups have for a while.

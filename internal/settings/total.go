@@ -38,6 +38,7 @@ func (s *Settings) totalOptions() []Option {
 		return Option{Flag: flag, Env: strings.ToUpper(strings.ReplaceAll(flag, "-", "_")), Plan: true, Own: true, Default: fallback, Usage: usage, Value: value, Check: check}
 	}
 	return []Option{
+		own("allowed-scheduler-names", "", "the name of a scheduler, or several separated by commas, of which pods get new nodes, from pools and groups in every mode; pods of all schedulers do without it; may be given several times", names(&s.AllowedSchedulers), nil),
 		own("max-nodes-total", "0", "how many nodes the cluster may have, those of no pool or group included; beyond that no node is requested, for pools and groups in every mode; 0: no limit", Number(&t.Nodes), t.checkNodes),
 		own("cores-total", "", "how many cores all nodes may have together, as MIN:MAX, for pools and groups in every mode; below MIN no node of a group in mode cas is removed; empty: no limit", totals(&t.Cores, model.CPU), nil),
 		own("memory-total", "", "the same for memory, in GiB", totals(&t.Memory, model.Memory), nil),

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"tenon/core/model"
 )
@@ -74,6 +75,14 @@ func Repeated(field *[]string) Value {
 	})
 }
 
+// names is a flag that may be given several times, also with several values that are separated by commas.
+func names(field *[]string) Value {
+	return plain(repeated, field, func(_ origin, text string) ([]string, error) {
+		var parts []string
+		return append(parts, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })...), nil
+	})
+}
+
 const (
 	repeated  = "repeated"
 	separator = "\n"
@@ -83,6 +92,14 @@ func Number(field *int) Value {
 	return lenient(plain("number", field, func(_ origin, text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		return n, because(err, "%q is not a whole number", text)
+	}))
+}
+
+// priority is that of pods.
+func priority(field *int32) Value {
+	return lenient(plain("number", field, func(_ origin, text string) (int32, error) {
+		n, err := strconv.ParseInt(text, 10, 32)
+		return int32(n), because(err, "%q is not a priority: use a whole number", text)
 	}))
 }
 

@@ -69,6 +69,7 @@
   (list "NODES" (join "\n" $s.nodes))
   (list "NODE_GROUP_AUTO_DISCOVERY" (join "\n" $s.nodeGroupAutoDiscovery))
   (list "ENABLE_PROVISIONING_REQUESTS" $s.enableProvisioningRequests)
+  (list "ALLOWED_SCHEDULER_NAMES" (join "," $s.allowedSchedulerNames))
   (list "MAX_NODES_TOTAL" $s.maxNodesTotal)
   (list "CORES_TOTAL" $s.coresTotal)
   (list "MEMORY_TOTAL" $s.memoryTotal)

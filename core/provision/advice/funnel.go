@@ -58,7 +58,7 @@ func (d *Pools) suits(p snapshot.PoolIndex, rq *Request) bool {
 	return slices.ContainsFunc(rq.Variant.Alternatives, func(a feasible.Asker) bool {
 		_, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict)
 		_, bad := pool.Requirements.FindMismatch(a.Require, d.Snapshot.Settings.WellKnown)
-		return !kept && !bad
+		return !kept && !bad && !(a.Expendable && pool.Rules() != nil)
 	})
 }
 
@@ -67,6 +67,11 @@ func (d *Pools) funnel(p snapshot.PoolIndex, a *feasible.Asker, rq *Request) rea
 	first, end := d.Space.PoolMachines(p)
 	f := reason.PoolVerdict{Pool: pool.Name, Listed: d.listed(first, end)}
 	pass := func(code reason.Code, left int) { f.Funnel = append(f.Funnel, reason.Step{Code: code, Left: left}) }
+	if a.Expendable && pool.Rules() != nil {
+		pass(reason.PodExpendable, 0)
+		f.Reason = reason.Reason{Code: reason.PodExpendable, Want: int64(pool.Rules().Drain.ExpendableBelow)}
+		return f
+	}
 	if taint, kept := model.Untolerated(pool.Taints, a.Tolerations, a.Strict); kept {
 		pass(reason.TaintNotTolerated, 0)
 		f.Reason = reason.Reason{Code: reason.TaintNotTolerated, Where: taint.String()}

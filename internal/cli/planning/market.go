@@ -78,6 +78,7 @@ func IngestOptions(m provider.Market, now time.Time, s settings.Settings) ingest
 		Bookings:         ingest.Bookings{Enabled: s.ProvisioningRequests.Enabled, Instance: s.ProvisioningRequests.Instance},
 		ScaleDown:        &s.ScaleDown,
 		GroupTaints:      s.GroupTaints,
+		Schedulers:       s.AllowedSchedulers,
 		Files:            true,
 	}
 }
