@@ -60,7 +60,8 @@ func (m Maker) ForPlan(pool *karpenterv1.NodePool, planned *plan.Claim, offers *
 }
 
 // make makes a claim that asks for these labels, the pool's included. The hostname is the
-// solver's placeholder for a node that has no name yet.
+// solver's placeholder for a node that has no name yet. The claim has the finalizer from the
+// start: it cannot go while its instance exists.
 func (m Maker) make(pool *karpenterv1.NodePool, asked requirement.Set) *karpenterv1.NodeClaim {
 	asked = asked.Without(requirement.KeyHostname)
 	template := pool.Spec.Template.DeepCopy()
@@ -72,6 +73,7 @@ func (m Maker) make(pool *karpenterv1.NodePool, asked requirement.Set) *karpente
 			Labels:          labels,
 			Annotations:     annotations(pool),
 			OwnerReferences: []metav1.OwnerReference{owner(pool)},
+			Finalizers:      []string{karpenterv1.FinalizerTermination},
 		},
 		Spec: karpenterv1.NodeClaimSpec{
 			Taints:                 template.Spec.Taints,

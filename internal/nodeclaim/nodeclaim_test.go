@@ -65,6 +65,7 @@ func TestForPool(t *testing.T) {
 				karpenterv1.AnnotationNodePoolHash: pool().Hash(), karpenterv1.AnnotationNodePoolHashVersion: "v3"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "karpenter.sh/v1", Kind: "NodePool", Name: "web",
 				UID: "uid-web", BlockOwnerDeletion: &block}},
+			Finalizers: []string{karpenterv1.FinalizerTermination},
 		},
 		Spec: karpenterv1.NodeClaimSpec{
 			Taints:        pool().Spec.Template.Spec.Taints,

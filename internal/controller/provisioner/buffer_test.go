@@ -59,7 +59,7 @@ func TestRefusedBuffersHavePauses(t *testing.T) {
 		h.Must(h.API.List(t.Context(), &list))
 		for i := range list.Items { // the cloud has refused it
 			made++
-			h.Must(h.API.Delete(t.Context(), &list.Items[i]))
+			h.Vanish(&list.Items[i])
 			h.world.Put(&list.Items[i])
 			h.world.Remove(&list.Items[i])
 		}

@@ -281,7 +281,7 @@ func TestAFailedClaimIsDecidedAbout(t *testing.T) {
 	h.decide()
 	h.watch()
 	claim := h.Claim("default-00001")
-	h.Must(h.API.Delete(context.Background(), claim))
+	h.Vanish(claim)
 	h.world.Remove(claim)
 	h.decide()
 	h.expect("default 3")

@@ -199,7 +199,7 @@ func TestRefusedLaunchesAreTriedMoreAndMoreSlowly(t *testing.T) {
 		h.Must(h.API.List(context.Background(), &list))
 		for i := range list.Items {
 			made++
-			h.Must(h.API.Delete(context.Background(), &list.Items[i]))
+			h.Vanish(&list.Items[i])
 			h.world.Remove(&list.Items[i])
 		}
 	}
@@ -230,7 +230,7 @@ func TestARefusalThatChangesTheOffersIsNoPause(t *testing.T) {
 		next.Types[i].Offerings = slices.Clone(next.Types[i].Offerings)
 		next.Types[i].Offerings[0].Available = !next.Types[i].Offerings[0].Available
 		h.stock = &next
-		h.Must(h.API.Delete(context.Background(), claim))
+		h.Vanish(claim)
 		h.world.Remove(claim)
 	}
 }

@@ -53,9 +53,7 @@ func TestAReplacementIsNotBoughtTwice(t *testing.T) {
 	// The claim is refused, and the command taken back, but the node is removed all the same.
 	h.world.CancelPlaces(moved)
 	claim := h.Claim("default-00001")
-	claim.Finalizers = []string{karpenterv1.FinalizerTermination}
-	h.Put(claim)
-	h.Must(h.API.Delete(context.Background(), claim))
+	h.Delete(claim)
 	h.watch()
 	h.Clock.Step(11 * time.Second)
 	h.decide()
@@ -92,7 +90,6 @@ func TestARestartBuysNoReplacementTwice(t *testing.T) {
 			node.Spec.Taints = append(node.Spec.Taints, karpenterv1.TaintDisrupted())
 			h.Must(h.API.Update(context.Background(), &node))
 			claim := h.Claim("default-00001")
-			claim.Finalizers = []string{karpenterv1.FinalizerTermination}
 			claim.Annotations = map[string]string{karpenterv1.AnnotationDisruption: record}
 			h.Put(claim)
 			h.start(h.Kit)
@@ -103,7 +100,7 @@ func TestARestartBuysNoReplacementTwice(t *testing.T) {
 			h.expect("default 3")
 
 			// Once the node is really removed, its pods need a place.
-			h.Must(h.API.Delete(context.Background(), h.Claim("default-00001")))
+			h.Delete(h.Claim("default-00001"))
 			h.watch()
 			h.Clock.Step(11 * time.Second)
 			h.decide()

@@ -62,3 +62,11 @@ func (r *Harness) Delete(object client.Object) {
 	r.t.Helper()
 	r.Must(client.IgnoreNotFound(r.API.Delete(context.Background(), object)))
 }
+
+// Vanish deletes an object for which no finalizer has anything left to do.
+func (r *Harness) Vanish(object client.Object) {
+	r.t.Helper()
+	object.SetFinalizers(nil)
+	r.Put(object)
+	r.Delete(object)
+}

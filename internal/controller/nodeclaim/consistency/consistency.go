@@ -1,5 +1,6 @@
-// Package consistency compares nodes with what their claims were promised, and tells
-// people when a machine is much smaller than it should be. It repairs nothing.
+// Package consistency compares initialized nodes with what their claims were promised, and tells
+// people when a machine is much smaller than it should be. It repairs nothing. Of a node that still
+// starts it says nothing: kubelets report their resources one after the other.
 package consistency
 
 import (
@@ -86,7 +87,7 @@ func (c *consistency) reconcile(ctx context.Context, key reconcile.Key) (reconci
 	if err := c.kit.Client.Get(ctx, key, claim); err != nil {
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
-	if claim.DeletionTimestamp != nil || claim.Status.ProviderID == "" || !c.about.Supports(translate.ClassOf(claim)) {
+	if claim.DeletionTimestamp != nil || claim.Status.ProviderID == "" || !initialized(claim) || !c.about.Supports(translate.ClassOf(claim)) {
 		return reconcile.Never, nil
 	}
 	nodes, err := lookup.NodesOfClaim(ctx, c.kit.Client, claim)
@@ -101,12 +102,9 @@ func (c *consistency) reconcile(ctx context.Context, key reconcile.Key) (reconci
 	return again.Sooner(reconcile.In(period)), err
 }
 
-// shortages are what an initialized node has too little of, in words, sorted by resource.
+// shortages are what a node has too little of, in words, sorted by resource.
 // Only what was requested matters, and only where the provider has said how much to expect.
 func shortages(claim *karpenterv1.NodeClaim, node *corev1.Node) []string {
-	if !initialized(claim) {
-		return nil
-	}
 	var out []string
 	requests := claim.Spec.Resources.Requests
 	for _, name := range order.Keys(requests) {

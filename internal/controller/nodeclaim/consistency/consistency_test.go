@@ -31,34 +31,39 @@ func promised(r *harness.Harness, done bool) *karpenterv1.NodeClaim {
 	claim.Status.ProviderID = "p"
 	claim.Status.Capacity = quantities("cpu", "4", "memory", "16Gi", "gpu", "1")
 	conditions := claim.Conditions(r.Clock.Now())
+	claim.Status.Conditions = conditions.List()
+	if r.Put(claim); done {
+		finish(r, claim)
+	}
+	return claim
+}
+
+// finish initializes the claim.
+func finish(r *harness.Harness, claim *karpenterv1.NodeClaim) {
+	conditions := claim.Conditions(r.Clock.Now())
 	for _, name := range []string{"Launched", "Registered", "Initialized"} {
-		if done {
-			conditions.SetTrue(name)
-		}
+		conditions.SetTrue(name)
 	}
 	claim.Status.Conditions = conditions.List()
 	r.Put(claim)
-	return claim
 }
 
 // TestShortages: what counts as a node that is too small.
 func TestShortages(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		starting bool
-		found    corev1.ResourceList
-		want     []string
+		found corev1.ResourceList
+		want  []string
 	}{
-		"as promised":              {found: quantities("cpu", "4", "memory", "16Gi")},
-		"nine tenths are enough":   {found: quantities("cpu", "3600m", "memory", "16Gi")},
-		"less is not":              {found: quantities("cpu", "3500m", "memory", "16Gi"), want: []string{"expected 4 of resource cpu, but found 3500m (87.5% of expected)"}},
-		"nothing at all, of two":   {found: nil, want: []string{"expected 4 of resource cpu, but found 0 (0.0% of expected)", "expected 16Gi of resource memory, but found 0 (0.0% of expected)"}},
-		"a node that still starts": {starting: true, found: nil},
+		"as promised":            {found: quantities("cpu", "4", "memory", "16Gi")},
+		"nine tenths are enough": {found: quantities("cpu", "3600m", "memory", "16Gi")},
+		"less is not":            {found: quantities("cpu", "3500m", "memory", "16Gi"), want: []string{"expected 4 of resource cpu, but found 3500m (87.5% of expected)"}},
+		"nothing at all, of two": {found: nil, want: []string{"expected 4 of resource cpu, but found 0 (0.0% of expected)", "expected 16Gi of resource memory, but found 0 (0.0% of expected)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := harness.New(t, memory.Options{})
-			claim := promised(r, !tc.starting)
+			claim := promised(r, true)
 			node := &corev1.Node{Status: corev1.NodeStatus{Capacity: tc.found}}
 			if diff := cmp.Diff(tc.want, shortages(claim, node)); diff != "" {
 				t.Errorf("shortages (-want +got):\n%s", diff)
@@ -71,7 +76,7 @@ func TestShortages(t *testing.T) {
 func TestConsistency(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{})
-	promised(r, true)
+	claim := promised(r, false)
 	c := New(r.Kit)
 	condition := func() string {
 		found, _ := r.Claim("web-1").Conditions(r.Clock.Now()).Get(karpenterv1.ConditionConsistentStateFound)
@@ -83,6 +88,10 @@ func TestConsistency(t *testing.T) {
 	node := r.Join(cloud.Instance{ProviderID: "p", ClaimName: "web-1"})
 	node.Status.Capacity = quantities("cpu", "1", "memory", "16Gi")
 	r.Put(node)
+	if again := r.Run(c, "web-1"); again != reconcile.Never || condition() != "  " {
+		t.Errorf("while the node starts: again in %s, %s", again.After, condition())
+	}
+	finish(r, claim)
 	if again := r.Run(c, "web-1").After; again != period {
 		t.Errorf("again in %s", again)
 	}

@@ -70,6 +70,61 @@ func TestNodesOpenWhenPodsHaveBeenTold(t *testing.T) {
 	}
 }
 
+// A node that opens when nothing stands in its way is initialized by the write that opens it.
+func TestOneWriteOpensAndInitializes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(*corev1.Node)
+		writes int
+		is     string
+	}{
+		"ready":     {harness.Ready, 1, "true"},
+		"not ready": {func(n *corev1.Node) { n.Status.Conditions = nil }, 1, ""},
+		"has a startup taint": {func(n *corev1.Node) {
+			harness.Ready(n)
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
+		}, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, memory.Options{})
+			s.Put(s.Named("web-1", "web"))
+			s.run()
+			s.join(tc.change)
+			s.Calls()
+			s.run()
+			writes := 0
+			for _, call := range s.Calls() {
+				if call.IsWrite() && call.Kind == "Node" {
+					writes++
+				}
+			}
+			var node corev1.Node
+			s.Get("node-web-1", &node)
+			if is := node.Labels[karpenterv1.LabelInitialized]; is != tc.is || writes != tc.writes {
+				t.Errorf("initialized: %q, after %d writes", is, writes)
+			}
+		})
+	}
+}
+
+// A claim says that its node stays closed once it has been so for ten seconds: nearly all open earlier.
+func TestAClosedNodeIsToldOfLate(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, memory.Options{})
+	s.controller = At(s.Kit, s.tracker, nil, &places{wanted: true, wait: time.Minute}, 1)
+	s.Put(s.Named("web-1", "web"))
+	s.run()
+	s.join(harness.Ready)
+	if again := s.run().After; again > closedUntold {
+		t.Errorf("looks again in %s", again)
+	}
+	s.expect(karpenterv1.ConditionRegistered, "Unknown", "NodeNotFound", "Node not registered with cluster")
+	s.Clock.Step(closedUntold)
+	s.run()
+	s.expect(karpenterv1.ConditionRegistered, "Unknown", "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
+}
+
 // A node that opens opens the others of its group, but not those that are not ready or whose claim is going.
 func TestNodesOpenTogether(t *testing.T) {
 	t.Parallel()

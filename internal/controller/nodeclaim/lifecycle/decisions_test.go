@@ -203,7 +203,7 @@ func TestDressed(t *testing.T) {
 		Labels: map[string]string{"team": "blue", "own": "yes"}, Annotations: map[string]string{"note": "node"}}}
 	node.Spec.Taints = []corev1.Taint{karpenterv1.TaintUnregistered(), {Key: "dedicated", Value: "other", Effect: corev1.TaintEffectNoSchedule}}
 
-	got := admittedNode(withClaim(node, claim))
+	got := admittedNode(withClaim(node, claim), claim)
 	if diff := cmp.Diff(map[string]string{"team": "red", "own": "yes", "test.dev/testclass": "default", karpenterv1.LabelRegistered: "true"}, got.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
@@ -220,7 +220,7 @@ func TestDressed(t *testing.T) {
 	if diff := cmp.Diff([]string{karpenterv1.FinalizerTermination}, got.Finalizers); diff != "" {
 		t.Errorf("finalizers (-want +got):\n%s", diff)
 	}
-	if again := admittedNode(withClaim(got, claim)); !cmp.Equal(got, again) {
+	if again := admittedNode(withClaim(got, claim), claim); !cmp.Equal(got, again) {
 		t.Errorf("registered twice, the node differs:\n%s", cmp.Diff(got, again))
 	}
 	if node.Labels["team"] != "blue" || len(node.Spec.Taints) != 2 {
@@ -228,7 +228,7 @@ func TestDressed(t *testing.T) {
 	}
 
 	node.Labels[karpenterv1.LabelDoNotSyncTaints] = "true"
-	if got := admittedNode(withClaim(node, claim)); len(got.Spec.Taints) != 1 {
+	if got := admittedNode(withClaim(node, claim), claim); len(got.Spec.Taints) != 1 {
 		t.Errorf("taints of a node that does not want them: %v", got.Spec.Taints)
 	}
 }

@@ -55,8 +55,7 @@ func (l *lifecycle) launch(ctx context.Context, claim *karpenterv1.NodeClaim, pr
 }
 
 // stillWanted looks past the cache. After a change of leader the cache may be older than what the last
-// leader did, and nothing must be bought for a claim that is gone. It is asked for retries only, since new
-// claims get their finalizer first.
+// leader did, and nothing must be bought for a claim that is gone.
 func (l *lifecycle) stillWanted(ctx context.Context, claim *karpenterv1.NodeClaim) (bool, error) {
 	var now karpenterv1.NodeClaim
 	if err := l.kit.Uncached(reconcile.BeforePurchase).Get(ctx, client.ObjectKeyFromObject(claim), &now); err != nil {

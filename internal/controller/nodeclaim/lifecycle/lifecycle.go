@@ -162,9 +162,9 @@ func (l *lifecycle) step(ctx context.Context, claim *karpenterv1.NodeClaim) (rec
 	return l.orTooLate(ctx, claim, launching.result.Sooner(following), err)
 }
 
-// protect puts our finalizer on the claim. Nothing is bought before that, and afterwards the claim cannot
-// disappear while its instance exists. The write also proves that the claim exists now and is not being
-// deleted.
+// protect puts our finalizer on a claim that was made without it, by hand. Nothing is bought before that, and
+// afterwards the claim cannot disappear while its instance exists. The write also proves that the claim exists now
+// and is not being deleted.
 func (l *lifecycle) protect(ctx context.Context, claim *karpenterv1.NodeClaim) (proven bool, err error) {
 	before := claim.DeepCopy()
 	if !controllerutil.AddFinalizer(claim, karpenterv1.FinalizerTermination) {

@@ -87,12 +87,15 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 	wait, together := l.staysClosed(ctx, claim, node)
 	if wait > 0 {
 		err := l.saveNode(ctx, nodes[0], node)
+		if untold := closedUntold - l.joined(node); untold > 0 {
+			return reconcile.In(min(wait, untold)), err
+		}
 		conditions.SetUnknown(karpenterv1.ConditionRegistered, "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
 		return reconcile.In(wait), err
 	}
 	delete(together, claim.Name)
 	l.openTogether(ctx, together)
-	if err := l.saveNode(ctx, nodes[0], admittedNode(node)); err != nil {
+	if err := l.saveNode(ctx, nodes[0], admittedNode(node, claim)); err != nil {
 		return reconcile.Never, err
 	}
 	if l.places != nil {
@@ -129,7 +132,7 @@ func (l *lifecycle) openOne(ctx context.Context, claimName, nodeName string) err
 	if claim.DeletionTimestamp != nil || node.Spec.ProviderID != claim.Status.ProviderID || !ready(node) || isHeld(node) {
 		return nil
 	}
-	return l.saveNode(ctx, node, admittedNode(withClaim(node, claim)))
+	return l.saveNode(ctx, node, admittedNode(withClaim(node, claim), claim))
 }
 
 // How long after it has joined a node may stay closed for the sake of its pods: while it is not ready, and at all. A burst may open in two
@@ -140,10 +143,18 @@ const (
 	longestClosed  = time.Minute
 )
 
+// closedUntold is how long a closed node waits before its claim says so. Most nodes open earlier, and in a burst each write counts.
+const closedUntold = 10 * time.Second
+
+// joined is how long ago a node joined.
+func (l *lifecycle) joined(node *corev1.Node) time.Duration {
+	return l.kit.Clock.Since(node.CreationTimestamp.Time)
+}
+
 // staysClosed is how much longer a node stays closed because pods have places there: until it is
 // ready, and they have been told. Nothing is that it opens now, together with others.
 func (l *lifecycle) staysClosed(ctx context.Context, claim *karpenterv1.NodeClaim, node *corev1.Node) (wait time.Duration, together map[string]string) {
-	joined := l.kit.Clock.Since(node.CreationTimestamp.Time)
+	joined := l.joined(node)
 	if l.places == nil || joined >= longestClosed || !tainted(node, karpenterv1.TaintUnregistered()) || !l.places.Wanted(claim.Name) {
 		return 0, nil
 	}
@@ -218,13 +229,17 @@ func own(node *corev1.Node, claim *karpenterv1.NodeClaim) {
 	})
 }
 
-// admittedNode opens a node that has all of it to pods. It changes its argument.
-func admittedNode(node *corev1.Node) *corev1.Node {
+// admittedNode opens a node that has all of its claim to pods. A node that is ready for them is initialized by the same
+// write. It changes its argument.
+func admittedNode(node *corev1.Node, claim *karpenterv1.NodeClaim) *corev1.Node {
 	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool {
 		unregistered := karpenterv1.TaintUnregistered()
 		return t.MatchTaint(&unregistered)
 	})
 	node.Labels = merged(node.Labels, map[string]string{karpenterv1.LabelRegistered: "true"})
+	if findObstacle(node, claim) == (uninitialized{}) {
+		node.Labels = merged(node.Labels, map[string]string{karpenterv1.LabelInitialized: "true"})
+	}
 	return node
 }
 
