@@ -61,7 +61,7 @@ func nodeOf(o *corev1.Node) *Node {
 }
 
 // instanceOf returns the last part of a provider ID: aws:///us-west-2a/i-0123.
-func instanceOf(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
+func instanceOf(id string) string { return visible(id[strings.LastIndexByte(id, '/')+1:]) }
 
 // claimOf returns a node as its claim describes it; the name is empty until the node has joined.
 func claimOf(o *karpenterv1.NodeClaim) *Node {
@@ -78,7 +78,7 @@ func claimOf(o *karpenterv1.NodeClaim) *Node {
 		}
 	}
 	if c := find(o.Status.Conditions, karpenterv1.ConditionDisruptable); c != nil {
-		n.Verdict = Verdict{Word: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time}
+		n.Verdict = Verdict{Word: c.Reason, Message: visible(c.Message), Since: c.LastTransitionTime.Time}
 	}
 	if c := find(o.Status.Conditions, karpenterv1.ConditionDisruptionReason); c != nil && c.Status == metav1.ConditionTrue {
 		n.Going = c.Reason
@@ -137,7 +137,8 @@ func podOf(o *corev1.Pod) *Pod {
 		Namespace: o.Namespace, Name: o.Name, Node: o.Spec.NodeName, Phase: string(o.Status.Phase), Created: o.CreationTimestamp.Time,
 		Requests: ingest.Requests(o), Ending: o.DeletionTimestamp != nil, uid: string(o.UID),
 	}
-	p.Owner, p.Daemon = owner.Workload(o)
+	workload, daemon := owner.Workload(o)
+	p.Owner, p.Daemon = visible(workload), daemon
 	if v := o.Annotations[karpenterv1.AnnotationDoNotDisrupt]; v != "" && v != "false" {
 		p.Flags = append(p.Flags, "do-not-disrupt")
 	}
@@ -158,7 +159,7 @@ func waits(o *corev1.Pod) (why, teller string) {
 	}
 	for _, c := range o.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return c.Message, "scheduler"
+			return visible(c.Message), "scheduler"
 		}
 	}
 	if name := o.Status.NominatedNodeName; name != "" {
@@ -189,7 +190,7 @@ func poolOf(o *karpenterv1.NodePool) *Pool {
 		c := &o.Status.Conditions[i]
 		attention := slices.Contains(informs, c.Type) && c.Status == metav1.ConditionTrue || c.Type == "Ready" && c.Status == metav1.ConditionFalse
 		if attention {
-			p.Notices = append(p.Notices, Notice{Kind: "NodePool", Name: o.Name, Reason: c.Type, Message: c.Message, At: c.LastTransitionTime.Time, Warning: true})
+			p.Notices = append(p.Notices, Notice{Kind: "NodePool", Name: o.Name, Reason: c.Type, Message: visible(c.Message), At: c.LastTransitionTime.Time, Warning: true})
 		}
 	}
 	slices.SortFunc(p.Notices, func(a, b Notice) int { return strings.Compare(a.Reason, b.Reason) })
@@ -199,7 +200,7 @@ func poolOf(o *karpenterv1.NodePool) *Pool {
 // poolOfGroup returns a node group as a pool. Nodes name their group in a label, which the group's template has too, so that
 // the nodes are found under the name that the label gives.
 func poolOfGroup(o *tenonv1alpha1.NodeGroup) *Pool {
-	p := &Pool{Name: o.Spec.GroupName, Kind: "node group", Object: o.Name}
+	p := &Pool{Name: visible(o.Spec.GroupName), Kind: "node group", Object: o.Name}
 	if t := o.Status.Template; t != nil {
 		if name, kind := groupOf(t.Labels); name != "" {
 			p.Name, p.Kind = name, kind
@@ -214,7 +215,7 @@ func poolOfGroup(o *tenonv1alpha1.NodeGroup) *Pool {
 	}
 	for i := range o.Status.Conditions {
 		if c := &o.Status.Conditions[i]; c.Type != condition.Ready && c.Status == metav1.ConditionFalse {
-			p.Notices = append(p.Notices, Notice{Kind: "NodeGroup", Name: o.Name, Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time, Warning: true})
+			p.Notices = append(p.Notices, Notice{Kind: "NodeGroup", Name: o.Name, Reason: c.Reason, Message: visible(c.Message), At: c.LastTransitionTime.Time, Warning: true})
 		}
 	}
 	slices.SortFunc(p.Notices, func(a, b Notice) int { return strings.Compare(a.Reason, b.Reason) })

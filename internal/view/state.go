@@ -186,7 +186,19 @@ func (s *State) overlay() {
 	s.built, s.made = map[string]*Node{}, nil
 }
 
-func (s *State) know(d *Details) { s.details[d.Kind+"/"+d.Name] = d }
+func (s *State) know(d *Details) {
+	for i := range d.Sections {
+		for j := range d.Sections[i].Facts {
+			f := &d.Sections[i].Facts[j]
+			f.Name, f.Value = visible(f.Name), visible(f.Value)
+		}
+	}
+	for i := range d.Conditions {
+		c := &d.Conditions[i]
+		c.Type, c.Status, c.Reason, c.Message = visible(c.Type), visible(c.Status), visible(c.Reason), visible(c.Message)
+	}
+	s.details[d.Kind+"/"+d.Name] = d
+}
 
 // Revision increases with every change, and so shows whether a picture is out of date.
 func (s *State) Revision() uint64 {
@@ -261,7 +273,7 @@ func (s *State) hear(e *corev1.Event) {
 	if at.IsZero() {
 		at = e.CreationTimestamp.Time
 	}
-	notice := Notice{Kind: about.Kind, Name: about.Name, Reason: e.Reason, Message: e.Message, At: at, Warning: e.Type == corev1.EventTypeWarning}
+	notice := Notice{Kind: about.Kind, Name: visible(about.Name), Reason: visible(e.Reason), Message: visible(e.Message), At: at, Warning: e.Type == corev1.EventTypeWarning}
 	switch {
 	case about.Kind == "Pod" && (e.Reason == "FailedScheduling" || e.Reason == "Nominated"):
 		key := about.Namespace + "/" + about.Name

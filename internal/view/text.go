@@ -3,7 +3,10 @@ package view
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"tenon/core/model"
 )
@@ -64,4 +67,25 @@ func Price(m model.Money, decimals int, currency string) string {
 // Decimal formats a price with a number of decimals, for places that show the currency elsewhere.
 func Decimal(m model.Money, decimals int) string {
 	return strconv.FormatFloat(m.Float(), 'f', decimals, 64)
+}
+
+// visible writes control characters, and those that turn the direction of text, as escapes: what others write is shown on terminals, which would
+// interpret them. Tabs and line breaks stay.
+func visible(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, interpreted) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if interpreted(r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func interpreted(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }

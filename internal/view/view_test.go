@@ -2,9 +2,11 @@ package view
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -401,4 +403,78 @@ func TestPricesHaveACurrency(t *testing.T) {
 	if got := Price(model.Unit/8, 3, "CNY") + ", " + Price(model.Unit/8, 3, ""); got != "0.125 CNY, 0.125" {
 		t.Errorf("prices: %s", got)
 	}
+}
+
+// What others write is shown on terminals, which would obey control characters, such as those that clear the screen, write to the clipboard or turn
+// the direction of text: a tenant chooses the
+// owners of a pod, a kubelet the facts of its Node and events, and messages quote what AWS and schedulers say.
+func TestControlCharactersAreShown(t *testing.T) {
+	t.Parallel()
+	const evil = "\x1b]52;c;cm0gLXJm\a\x1b[2J\u009b2J\u202eabc\xff line\nnext\ttab"
+	s := NewState(shop)
+	n := node("a")
+	n.Annotations = map[string]string{"tenon.sh/x": evil}
+	n.Spec.ProviderID = "aws:///z/" + evil
+	n.Status.NodeInfo.KubeletVersion, n.Status.NodeInfo.OSImage = evil, evil
+	n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: "Odd" + evil, Status: corev1.ConditionTrue, Reason: evil, Message: evil})
+	s.Put(n)
+	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}}
+	claim.Status.Conditions = []metav1.Condition{{Type: karpenterv1.ConditionDisruptable, Status: metav1.ConditionFalse, Reason: "Kept", Message: evil}}
+	s.Put(claim)
+	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	pool.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "No", Message: evil}}
+	s.Put(pool)
+	group := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "g"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: evil}}
+	group.Status.Conditions = []metav1.Condition{{Type: "Healthy", Status: metav1.ConditionFalse, Reason: "No", Message: evil}}
+	s.Put(group)
+	waiting := pod("w", "", "1", "1Gi")
+	waiting.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: evil}}
+	waiting.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Odd", Name: evil, UID: "1", Controller: new(true)}}
+	s.Put(waiting)
+	asked := pod("x", "", "1", "1Gi")
+	s.Put(asked)
+	e := heard("karpenter", "FailedScheduling", evil, 1)
+	e.InvolvedObject.Name = "x"
+	s.Put(e)
+	about := heard("karpenter", evil, evil, 1)
+	about.Name, about.InvolvedObject = "about", corev1.ObjectReference{Kind: "Node", Name: evil}
+	s.Put(about)
+	shown := map[string]any{"fleet": s.Fleet()}
+	for kind, name := range map[string]string{"Node": "a", "NodeClaim": "c", "NodePool": "p", "NodeGroup": "g"} {
+		d, _ := s.Details(kind, name, noon)
+		shown[kind] = d
+	}
+	for name, what := range shown {
+		for _, text := range texts(reflect.ValueOf(what)) {
+			if strings.ContainsAny(text, "\x1b\a\u009b\u202e") || !utf8.ValidString(text) {
+				t.Errorf("%s shows %q", name, text)
+			}
+		}
+	}
+	for _, p := range s.Fleet().Pending {
+		if want := `\u001b]52;c;cm0gLXJm\u0007\u001b[2J\u009b2J\u202eabc` + "\ufffd line\nnext\ttab"; p.Why != want {
+			t.Errorf("pod %s waits because of %q, want %q", p.Name, p.Why, want)
+		}
+	}
+}
+
+// texts are all strings in a value.
+func texts(v reflect.Value) (out []string) {
+	switch v.Kind() {
+	case reflect.String:
+		out = append(out, v.String())
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			out = texts(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			out = append(out, texts(v.Index(i))...)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			out = append(out, texts(v.Field(i))...)
+		}
+	}
+	return out
 }
