@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -12,19 +11,11 @@ import (
 	"tenon/internal/settings"
 )
 
-// collectAt is how much the heap may grow before garbage is collected, in percent. Decisions make
-// much garbage and keep little: less than half of Go's default costs little time and saves a third
-// of the memory. The garbage that remains after a burst is collected by tidy (tidy.go).
-const collectAt = 40
-
 // Tune sets process-wide settings of the Go runtime and the Kubernetes libraries once: the soft
 // memory limit and the log. Only main calls it; it is not for tests.
 func Tune(s settings.Settings, log logr.Logger) {
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
-	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		debug.SetGCPercent(collectAt)
-	}
 	if !s.EnableProfiling {
 		runtime.MemProfileRate = 0 // the samples, which take megabytes, cannot be requested
 	}
