@@ -29,8 +29,14 @@ const (
 )
 
 // smallHeap makes the components collect garbage sooner than Go's default of 100: a lab shares the
-// machine with a browser and an editor, and its idle components have CPU to spare.
-const smallHeap = "GOGC=50"
+// machine with a browser and an editor, and its idle components have CPU to spare. GOGC in the environment
+// comes first.
+func smallHeap() []string {
+	if _, chosen := os.LookupEnv("GOGC"); chosen {
+		return nil
+	}
+	return []string{"GOGC=50"}
+}
 
 // heartbeatsMissed is how many missed heartbeats make a node count as dead. The leases of the simulated
 // kubelets last as long.
@@ -41,7 +47,7 @@ func (l *lab) etcd() supervise.Component {
 		Name:   "etcd",
 		Dir:    l.directory.Etcd(),
 		Log:    l.directory.Log("etcd"),
-		Env:    []string{smallHeap},
+		Env:    smallHeap(),
 		Within: startWithin,
 	}
 }
@@ -53,7 +59,7 @@ func (l *lab) apiServer() supervise.Component {
 		Flags:    l.apiServerFlags(port),
 		Dir:      l.directory.Etcd(), // where the socket of etcd is
 		Log:      l.directory.Log("kube-apiserver"),
-		Env:      []string{smallHeap},
+		Env:      smallHeap(),
 		Listener: l.ports.apiServer,
 		Ports:    []state.Port{{Name: "https", Number: port}},
 		Check:    l.checkAPIServer,
@@ -86,7 +92,7 @@ func (l *lab) loopbackServer(name string, listener net.Listener, path string, fl
 		Flags:    flags,
 		Dir:      string(l.directory),
 		Log:      l.directory.Log(name),
-		Env:      []string{smallHeap},
+		Env:      smallHeap(),
 		Listener: listener,
 		Ports:    []state.Port{{Name: "https", Number: port}},
 		Check:    func(ctx context.Context) error { return get(ctx, l.loopback, url) },
@@ -119,7 +125,7 @@ func (l *lab) aws() supervise.Component {
 		Flags:    flags,
 		Dir:      string(l.directory),
 		Log:      l.directory.Log("aws"),
-		Env:      []string{smallHeap},
+		Env:      smallHeap(),
 		Listener: l.ports.aws,
 		Ports:    []state.Port{{Name: "http", Number: port}},
 		Within:   startWithin,

@@ -18,6 +18,7 @@ import (
 type Lab struct {
 	Program   string
 	Directory state.Directory
+	Env       []string // added to the environment of the lab
 }
 
 // NewLab makes the directory. The caller removes it when the lab has stopped.
@@ -26,7 +27,7 @@ func NewLab(program string) (Lab, error) {
 	if err != nil {
 		return Lab{}, fmt.Errorf("make directory: %w", err)
 	}
-	return Lab{program, state.Directory(path)}, nil
+	return Lab{Program: program, Directory: state.Directory(path)}, nil
 }
 
 // Up starts the lab.
@@ -41,6 +42,7 @@ func (l Lab) Down(ctx context.Context) error {
 
 func (l Lab) run(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, l.Program, append(args, "--dir", string(l.Directory))...)
+	cmd.Env = append(os.Environ(), l.Env...)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("tenon-lab %s: %w\n%s", args[0], err, output)
 	}

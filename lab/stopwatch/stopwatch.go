@@ -96,6 +96,7 @@ func inLab(ctx context.Context, plan Plan, work func(run) error) error {
 		return err
 	}
 	defer os.RemoveAll(string(lab.Directory))
+	lab.Env = []string{"GOGC=100"} // Go's default, as in clusters: what is measured is Tenon, not how little memory a lab takes
 	r := run{Lab: lab, plan: plan}
 	plan.Say("starting a lab with Tenon")
 	up := []string{"--controller", "tenon"}
