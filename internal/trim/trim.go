@@ -18,6 +18,7 @@ import (
 
 	autoscalingv1 "tenon/api/autoscaling/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/clusterautoscaler"
 )
 
 // Keeper trims objects, and lets pods of one workload share what they have in common. It
@@ -52,7 +53,9 @@ func (k *Keeper) Trim(object any) (any, error) {
 	case *appsv1.Deployment:
 		o.Annotations = nil
 		kept := annotations(o.Spec.Template.Annotations)
-		o.Spec.Template = k.template(&o.Spec.Template)
+		if _, foreign := clusterautoscaler.CommandOf(o); !foreign { // which groups it changes is read from its containers
+			o.Spec.Template = k.template(&o.Spec.Template)
+		}
 		o.Spec.Template.Annotations = kept
 		o.Status = appsv1.DeploymentStatus{}
 	case *appsv1.StatefulSet:

@@ -2,16 +2,19 @@ package trim_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/snapshot"
+	"tenon/internal/clusterautoscaler"
 	"tenon/internal/ingest"
 	"tenon/internal/testing/randomcluster"
 	"tenon/internal/trim"
@@ -93,6 +96,29 @@ func TestWhatDrainsLookAtStays(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, pod); diff != "" {
 		t.Errorf("pod (-want +got):\n%s", diff)
+	}
+}
+
+// TestClusterAutoscalerStays: no group is changed beside a Cluster Autoscaler, which is known by its image or its command, and whose
+// flags say which groups it changes. Of other Deployments no container is kept.
+func TestClusterAutoscalerStays(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		container corev1.Container
+		want      bool
+	}{
+		"by its image":         {corev1.Container{Image: "registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.0", Args: []string{"--nodes=1:9:web"}}, true},
+		"by its command":       {corev1.Container{Image: "mirror/ca", Command: []string{"./cluster-autoscaler", "--nodes=1:9:web"}}, true},
+		"another Deployment's": {corev1.Container{Image: "web", Command: []string{"web"}}, false},
+	} {
+		d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{tc.container}}}}}
+		if _, err := trim.NewKeeper(false).Trim(d); err != nil {
+			t.Fatal(err)
+		}
+		command, is := clusterautoscaler.CommandOf(d)
+		if is != tc.want || is && !slices.Equal(command.Values("nodes"), []string{"1:9:web"}) || !is && len(d.Spec.Template.Spec.Containers) > 0 {
+			t.Errorf("%s: read as %t %v, want %t; kept %v", name, is, command, tc.want, d.Spec.Template.Spec.Containers)
+		}
 	}
 }
 
