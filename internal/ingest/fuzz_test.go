@@ -27,10 +27,10 @@ import (
 	"tenon/internal/ingest/manifest"
 )
 
-// arbitrary makes objects of every kind with arbitrary content, most of it nothing that
+// arbitrary makes some objects of every kind with arbitrary content, most of it nothing that
 // an API server would accept. Names come from a few words, so that objects refer to each
 // other.
-func arbitrary(seed int64) *ingest.Objects {
+func arbitrary(seed int64, ofEach int) *ingest.Objects {
 	filler := randfill.New().RandSource(rand.NewSource(seed)).NilChance(0.4).NumElements(0, 3).MaxDepth(18).Funcs(
 		func(s *string, c randfill.Continue) { *s = words[c.Rand.Intn(len(words))] },
 		func(q *resource.Quantity, c randfill.Continue) {
@@ -41,6 +41,22 @@ func arbitrary(seed int64) *ingest.Objects {
 		func(*metav1.ManagedFieldsEntry, randfill.Continue) {},
 		func(*runtime.RawExtension, randfill.Continue) {},
 		func(*karpenterv1.NillableDuration, randfill.Continue) {},
+		// Volumes are more than half of what pods may have, and a snapshot has nothing of most kinds.
+		func(v *corev1.VolumeSource, c randfill.Continue) {
+			switch c.Rand.Intn(6) {
+			case 0:
+				v.EmptyDir = &corev1.EmptyDirVolumeSource{}
+			case 1:
+				c.Fill(&v.HostPath)
+			case 2:
+				c.Fill(&v.PersistentVolumeClaim)
+			case 3:
+				c.Fill(&v.Ephemeral)
+			case 4:
+				c.Fill(&v.CSI)
+			}
+		},
+		func(*corev1.EphemeralContainer, randfill.Continue) {},
 		func(e *corev1.TaintEffect, c randfill.Continue) {
 			*e = corev1.TaintEffect(words[c.Rand.Intn(len(words))])
 		},
@@ -52,7 +68,7 @@ func arbitrary(seed int64) *ingest.Objects {
 		},
 	)
 	out := &ingest.Objects{}
-	for range 4 {
+	for range ofEach {
 		for _, o := range []metav1.Object{
 			&corev1.Pod{}, &corev1.Pod{}, &corev1.Node{}, &karpenterv1.NodePool{}, &karpenterv1.NodeClaim{}, &karpenterv1alpha1.NodeOverlay{},
 			&appsv1.DaemonSet{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &appsv1.StatefulSet{}, &batchv1.Job{}, &corev1.ReplicationController{},
@@ -80,19 +96,19 @@ func TestBuildArbitraryObjects(t *testing.T) {
 	t.Parallel()
 	options := fromFiles(t)
 	for seed := range int64(50) {
-		checkArbitrary(t, options, seed)
+		checkArbitrary(t, options, seed, 4)
 	}
 }
 
 func FuzzBuild(f *testing.F) {
 	options := fromFiles(f)
 	f.Add(int64(1))
-	f.Fuzz(func(t *testing.T, seed int64) { checkArbitrary(t, options, seed) })
+	f.Fuzz(func(t *testing.T, seed int64) { checkArbitrary(t, options, seed, 1+int(uint64(seed)%2)) }) // more objects cost time, not variety
 }
 
-func checkArbitrary(t *testing.T, options ingest.Options, seed int64) {
+func checkArbitrary(t *testing.T, options ingest.Options, seed int64, ofEach int) {
 	t.Helper()
-	given := arbitrary(seed)
+	given := arbitrary(seed, ofEach)
 	before := jsonOf(t, given.Pods, given.Others, given.NodePools, given.NodeClaims)
 	for _, files := range []bool{false, true} {
 		options.Files = files

@@ -93,7 +93,7 @@ func TestFormerSetsAreRemembered(t *testing.T) {
 func TestIndexKinds(t *testing.T) {
 	t.Parallel()
 	index := ingest.NewIndex()
-	for _, o := range arbitrary(1).Others {
+	for _, o := range arbitrary(1, 4).Others {
 		if !index.Put(o) || !index.Remove(o) {
 			t.Errorf("%T is taken for something that does not matter", o)
 		}
