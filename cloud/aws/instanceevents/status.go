@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -91,10 +92,16 @@ func illnesses(s types.InstanceStatus, now time.Time) []Illness {
 	if failing(s.SystemStatus, now) {
 		found = append(found, Illness{id, SystemStatus})
 	}
-	if slices.ContainsFunc(s.Events, func(e types.InstanceStatusEvent) bool { return slices.Contains(events, string(e.Code)) }) {
+	if slices.ContainsFunc(s.Events, func(e types.InstanceStatusEvent) bool { return slices.Contains(events, string(e.Code)) && !over(e) }) {
 		found = append(found, Illness{id, EventStatus})
 	}
 	return found
+}
+
+// over events are still described for up to a week; only their description says that they are over.
+func over(e types.InstanceStatusEvent) bool {
+	description := aws.ToString(e.Description)
+	return strings.HasPrefix(description, "[Completed]") || strings.HasPrefix(description, "[Canceled]")
 }
 
 func failing(s *types.InstanceStatusSummary, now time.Time) bool {
