@@ -132,10 +132,10 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	now := w.clock.Now()
 	w.ledger.guided = slices.DeleteFunc(w.ledger.guided, func(g *guidance) bool { return w.guidanceOver(g, now) })
 	marks = map[string]bool{}
-	for _, g := range w.ledger.guided {
-		if g.begun.IsZero() {
-			continue
-		}
+	if !slices.ContainsFunc(w.ledger.guided, func(g *guidance) bool { return !g.begun.IsZero() }) {
+		return marks, false
+	}
+	for _, g := range w.ledger.guided { // those that wait for their receivers, too: the pods of others would take the room
 		for _, name := range g.marks {
 			marks[name] = true
 		}
@@ -252,10 +252,20 @@ func (w *World) boundGuided(pod *corev1.Pod) {
 	}
 }
 
-// nodeNamed is the node of a claim, or the node of that name.
+// nodeNamed is the node of a claim, from the time when it joins, or the node of that name.
 func (w *World) nodeNamed(place string) string {
-	if claim := w.nodes.claim(place); claim != nil && claim.Status.NodeName != "" {
+	claim := w.nodes.claim(place)
+	switch {
+	case claim == nil:
+		return place
+	case claim.Status.NodeName != "":
 		return claim.Status.NodeName
+	case claim.Status.ProviderID != "": // it has yet to be registered
+		for name, node := range w.nodes.nodes {
+			if node.Spec.ProviderID == claim.Status.ProviderID {
+				return name
+			}
+		}
 	}
 	return place
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -145,6 +146,38 @@ func TestGuidanceEnds(t *testing.T) {
 		if got := g.turns(); got != "0s 0s" {
 			t.Errorf("%s: the pods still wait for %s", name, got)
 		}
+	}
+}
+
+// While pods are guided, the receivers of a disruption that still waits for them have the mark, too: a node that is bought
+// for it has the mark from the time when it joins. Otherwise the guided pods would take its room.
+func TestReceiversOfALaterDisruptionAreMarked(t *testing.T) {
+	t.Parallel()
+	g := newGuided(1)
+	later := pod(9, node(0).Name)
+	g.Put(later)
+	claim := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "bought"}}
+	claim.Status.ProviderID = "aws:///us-west-2a/i-9"
+	g.Put(claim)
+	g.Disruptions().Begin(world.Underway{Evict: []types.UID{later.UID}, Guide: []string{node(1).Name},
+		Places: []world.Place{{On: claim.Name, Pods: []world.PodRef{refOf(later)}}}})
+	if got := g.step(); got != "[]" {
+		t.Errorf("%s have the mark before a pod leaves", got)
+	}
+	g.Turn(g.pods[0].UID)
+	g.marked, _ = g.Guide(g.marked)
+	if got := fmt.Sprint(order.Keys(g.marked)); got != names(1, 2) {
+		t.Errorf("%s have the mark before the node has joined", got)
+	}
+	joined := node(9)
+	joined.Spec.ProviderID = claim.Status.ProviderID
+	g.Put(joined)
+	if got := g.step(); got != names(2, 9) {
+		t.Errorf("%s have the mark when it has joined, want %s", got, names(2, 9))
+	}
+	g.evict(0, node(1).Name)
+	if got := g.step(); got != "[]" {
+		t.Errorf("%s have the mark when no pod is guided any more", got)
 	}
 }
 
