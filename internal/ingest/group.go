@@ -272,13 +272,14 @@ func groupPrice(g *tenonv1alpha1.NodeGroup) (model.Money, bool) {
 }
 
 // Missing is how many instances of a group have no node yet, including those that the cloud has not launched yet. Members are
-// the nodes with the group's annotation. A group that may not be changed has no such nodes, and a file may lack them.
+// the nodes with the group's annotation. A group that may not be changed, or may only be from now on, has no such
+// nodes, and a file may lack them.
 func (t *Translator) Missing(g *tenonv1alpha1.NodeGroup, members int) int64 {
 	if g.Status.Size == nil || g.Status.Instances == nil {
 		return 0
 	}
 	have := int64(members)
-	if i := g.Status.Instances; g.Observed() || t.options.Files {
+	if i := g.Status.Instances; g.Observed() || t.options.Files || isUnread(g) {
 		have = max(have, i.Ready+i.Unready)
 	}
 	asked := g.Status.Size.Desired
@@ -286,6 +287,13 @@ func (t *Translator) Missing(g *tenonv1alpha1.NodeGroup, members int) int64 {
 		asked = min(asked, i.Total-i.Leaving)
 	}
 	return max(asked-have, 0)
+}
+
+// isUnread reports whether the group's spec has changed since its status was written. If the mode was observe until now, the nodes
+// of the group have no annotation yet.
+func isUnread(g *tenonv1alpha1.NodeGroup) bool {
+	c := meta.FindStatusCondition(g.Status.Conditions, tenonv1alpha1.ConditionGroupFound)
+	return c != nil && c.ObservedGeneration < g.Generation
 }
 
 // Members counts the nodes with the annotation of a group, by the group's pool. Instances that are ending do not count, because the

@@ -80,3 +80,29 @@ func TestScaleDownOfAGroup(t *testing.T) {
 		}
 	}
 }
+
+// Nodes of a group have its annotation only while the group may be changed. Until a change from mode observe has been read, nodes without it are
+// not taken for instances that are still to come: pods would wait for these.
+func TestMissingInstances(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		mode       tenonv1alpha1.Mode
+		generation int64 // of the object; its status was written for the first one
+		members    int
+		want       int64
+	}{
+		"a group that is only shown":          {mode: tenonv1alpha1.ModeObserve, generation: 1, want: 1},
+		"one that may be changed from now on": {mode: tenonv1alpha1.ModeCAS, generation: 2, want: 1},
+		"its nodes have the annotation":       {mode: tenonv1alpha1.ModeCAS, generation: 1, members: 3, want: 1},
+		"so has a node that has just joined":  {mode: tenonv1alpha1.ModeCAS, generation: 2, members: 4},
+		"the nodes are gone":                  {mode: tenonv1alpha1.ModeCAS, generation: 1, want: 4},
+	}
+	for name, tc := range cases {
+		g := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Generation: tc.generation}, Spec: tenonv1alpha1.NodeGroupSpec{Mode: tc.mode}}
+		g.Status.Size, g.Status.Instances = &tenonv1alpha1.NodeGroupSize{Desired: 4}, &tenonv1alpha1.NodeGroupInstances{Total: 4, Ready: 2, Unready: 1}
+		g.Status.Conditions = []metav1.Condition{{Type: tenonv1alpha1.ConditionGroupFound, Status: metav1.ConditionTrue, ObservedGeneration: 1}}
+		if got := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{}).Missing(g, tc.members); got != tc.want {
+			t.Errorf("%s: %d are missing, want %d", name, got, tc.want)
+		}
+	}
+}
