@@ -67,8 +67,11 @@ const (
 	// how often to see whether it is; overShare is how much of one core these may take, as its inverse.
 	evaluateOver = time.Second
 	overShare    = 5
-	// coreShare is how much of one core evaluations may take, as its inverse.
-	coreShare = 20
+	// coreShare is how much of one core evaluations may take, as its inverse, and longestRest how long they rest for that
+	// at most: on a machine that is short of cores, or for pods that a tenant has made hard to place, an evaluation takes
+	// long, and the next one, which may be short, must not be twenty times as far away.
+	coreShare   = 20
+	longestRest = time.Minute
 	// budgetsEvery is how often to look again while budgets hold nodes back: they may have a
 	// schedule.
 	budgetsEvery = time.Minute
@@ -81,9 +84,7 @@ func (e Evaluation) Left(now time.Time) time.Duration {
 		return 0
 	}
 	often := max(evaluateEvery, e.Pause)
-	// One evaluation that took long, as on a machine that is short of cores, must not hold up
-	// voluntary disruption for twenty times as long.
-	pause := max(often, min(coreShare*e.Took, evaluateAnyway))
+	pause := max(often, min(coreShare*e.Took, longestRest))
 	if !e.Swept {
 		pause = min(e.Took, evaluateAnyway) // nodes wait to be looked at
 	}

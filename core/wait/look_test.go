@@ -58,6 +58,9 @@ func TestEvaluation(t *testing.T) {
 			t.Errorf("%s: %s are left, want %s", name, got, tc.want)
 		}
 	}
+	if got := (Evaluation{Last: last, Took: 10 * time.Second, Swept: true, Changed: true}).Left(last.Add(time.Minute)); got > 0 {
+		t.Errorf("%s are left a minute after an evaluation that took ten seconds", got)
+	}
 	if got := (Evaluation{Last: last, Swept: true}).Left(last.Add(evaluateAnyway)); got > 0 {
 		t.Errorf("%s are left after five minutes", got)
 	}
