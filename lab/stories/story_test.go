@@ -112,8 +112,12 @@ func (s *story) claims() []karpenterv1.NodeClaim {
 func told(claims []karpenterv1.NodeClaim) string {
 	var parts []string
 	for _, c := range claims {
-		parts = append(parts, fmt.Sprintf("%s of %s for %v: %s in %s", c.Name, c.CreationTimestamp.Format("15:04:05"),
-			c.Spec.Resources.Requests, c.Labels[v1.LabelInstanceTypeStable], c.Labels[v1.LabelTopologyZone]))
+		text := fmt.Sprintf("%s of %s for %s processors: %s in %s", c.Name, c.CreationTimestamp.Format("15:04:05"),
+			c.Spec.Resources.Requests.Cpu(), c.Labels[v1.LabelInstanceTypeStable], c.Labels[v1.LabelTopologyZone])
+		for _, is := range c.Status.Conditions {
+			text += fmt.Sprintf(", %s=%s %s", is.Type, is.Status, is.Message)
+		}
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -124,7 +128,7 @@ func (s *story) awaitClaims(wanted int) []karpenterv1.NodeClaim {
 	var claims []karpenterv1.NodeClaim
 	s.Eventually(fmt.Sprintf("there are %d NodeClaims", wanted), func(context.Context) (bool, string) {
 		claims = s.claims()
-		return len(claims) == wanted, fmt.Sprintf("there are %d", len(claims))
+		return len(claims) == wanted, fmt.Sprintf("there are %d: %s", len(claims), told(claims))
 	})
 	return claims
 }
