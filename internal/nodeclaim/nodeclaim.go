@@ -59,9 +59,9 @@ func (m Maker) ForPlan(pool *karpenterv1.NodePool, planned *plan.Claim, offers *
 	return claim
 }
 
-// make makes a claim that asks for these labels, the pool's included. The hostname is the
-// solver's placeholder for a node that has no name yet. The claim has the finalizer from the
-// start: it cannot go while its instance exists.
+// make makes a claim that asks for these labels, the pool's included. The hostname is left
+// out: the solver has made it up for a node that has no name yet. The claim has the finalizer from the
+// start, so it cannot go while its instance exists.
 func (m Maker) make(pool *karpenterv1.NodePool, asked requirement.Set) *karpenterv1.NodeClaim {
 	asked = asked.Without(requirement.KeyHostname)
 	template := pool.Spec.Template.DeepCopy()
