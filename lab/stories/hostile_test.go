@@ -260,10 +260,13 @@ func (a attacker) isRefused(tried map[string]error) {
 	}
 }
 
-// run waits until so many pods of the attacker run.
+// run waits until so many pods of the attacker run, and no controller has still to delete or to create one of them.
 func (a attacker) run(pods int) {
 	a.Helper()
 	a.Eventually(fmt.Sprintf("%d pods of the attacker run", pods), func(ctx context.Context) (bool, string) {
+		if behind, err := a.behind(ctx); err != nil || behind != "" {
+			return false, fmt.Sprintf("%s %v", behind, err)
+		}
 		list := &v1.PodList{}
 		if err := a.Lab.Client.List(ctx, list, client.InNamespace(a.Namespace)); err != nil {
 			return false, err.Error()
@@ -276,6 +279,28 @@ func (a attacker) run(pods int) {
 		}
 		return len(running) == pods, fmt.Sprintf("%d pods, with a node %s", len(list.Items), strings.Join(running, ", "))
 	})
+}
+
+// behind names a Deployment of the attacker whose last change its controllers have not acted on yet.
+func (a attacker) behind(ctx context.Context) (string, error) {
+	deployments, sets := &appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}
+	for _, list := range []client.ObjectList{deployments, sets} {
+		if err := a.Lab.Client.List(ctx, list, client.InNamespace(a.Namespace)); err != nil {
+			return "", err
+		}
+	}
+	acted := map[string]int32{}
+	for _, set := range sets.Items {
+		if owner := metav1.GetControllerOf(&set); owner != nil && set.Status.ObservedGeneration == set.Generation {
+			acted[owner.Name] = *set.Spec.Replicas
+		}
+	}
+	for _, d := range deployments.Items {
+		if replicas, ok := acted[d.Name]; !ok || replicas != *d.Spec.Replicas {
+			return d.Name, nil
+		}
+	}
+	return "", nil
 }
 
 // pod is a pod of the attacker for nodes of the story.
