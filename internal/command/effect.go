@@ -75,7 +75,11 @@ func (s *State) Effects(step Step) [][]Effect {
 	case Mark:
 		return [][]Effect{onLeavers(Close, s.Staying())}
 	case Abandon:
-		return [][]Effect{s.onReplacements(Drop), onLeavers(Release, s.Staying())}
+		end := Drop
+		if s.Going() {
+			end = Forget
+		}
+		return [][]Effect{s.onReplacements(end), onLeavers(Release, s.Staying())}
 	case Over:
 		var leavers []Effect
 		for _, l := range s.Leavers {

@@ -17,10 +17,12 @@ func TestEffects(t *testing.T) {
 	t.Parallel()
 	a, b, gone := leaver("a"), leaver("b"), leaver("gone", "deleting")
 	s := command.State{
-		Record:       command.Record{Receivers: []string{"c", "d"}},
+		Record:       command.Record{Claims: members("a", "b"), Receivers: []string{"c", "d"}},
 		Leavers:      []command.Leaver{a, gone, b},
 		Replacements: []*karpenterv1.NodeClaim{claim("new"), nil},
 	}
+	partly := s
+	partly.Record.Claims = members("a", "gone", "b")
 	first := command.State{Leavers: []command.Leaver{a, b}, Orders: []command.Replacement{{Claim: claim("new")}, {Claim: claim("newer")}}}
 	own, another, leaving := leaver("own"), leaver("another"), leaver("leaving")
 	leaving.Node.DeletionTimestamp = &metav1.Time{Time: noon}
@@ -38,6 +40,7 @@ func TestEffects(t *testing.T) {
 		"mark":       {s.Effects(command.Mark), "close a, close b"},
 		"wait":       {s.Effects(command.Wait), ""},
 		"abandon":    {s.Effects(command.Abandon), "drop new; release a, release b"},
+		"one goes":   {partly.Effects(command.Abandon), "forget new; release a, release b"}, // its pods come to the replacement
 		"over":       {s.Effects(command.Over), "forget new; forget a, forget gone, forget b"},
 		"both go":    {s.Removal(command.Judgement{Going: []command.Leaver{a, b}}), "receive c d; delete a, delete b"},
 		"one stays":  {s.Removal(command.Judgement{Going: []command.Leaver{b}, Released: []command.Leaver{a}}), "receive c d; delete b, release a"},

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"slices"
+
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/reason"
@@ -19,19 +21,18 @@ type Judgement struct {
 func (s *State) Judge(objections map[string]reason.Cause) Judgement {
 	out := Judgement{}
 	why := Why{Code: NothingLeft}
-	var names []string
 	for _, l := range s.Staying() {
 		cause, stays := objections[l.Member()]
-		switch {
-		case !stays:
-			out.Going, names = append(out.Going, l), append(names, l.Member())
+		if !stays {
+			out.Going = append(out.Going, l)
 			continue
-		case len(out.Released) == 0:
+		}
+		if len(out.Released) == 0 {
 			why = Why{Code: NodeKept, Name: l.Name(), Cause: cause}
 		}
 		out.Released = append(out.Released, l)
 	}
-	if !s.Record.worthGoingOn(names) {
+	if len(out.Going) == 0 || !s.Record.worthGoingOn(out.Released) {
 		return Judgement{Abandon: why}
 	}
 	return out
@@ -45,22 +46,16 @@ func (l Leaver) Name() string {
 	return l.Claim.Name
 }
 
-// worthGoingOn reports whether the command still makes sense when only some of its claims can be removed:
-// drift and emptiness concern each node alone; otherwise the removed nodes must cost more than their
-// replacements.
-func (r *Record) worthGoingOn(going []string) bool {
-	if len(going) == 0 {
-		return false
-	}
+// worthGoingOn reports whether the command still makes sense when some of its nodes have to stay: drift and
+// emptiness concern each node alone; otherwise the others, gone ones included, must cost more than their replacements.
+func (r *Record) worthGoingOn(staying []Leaver) bool {
 	if r.Reason != plan.Underutilized || len(r.Replacements) == 0 {
 		return true
 	}
 	var gone, bought model.Money
 	for _, m := range r.Claims {
-		for _, name := range going {
-			if m.Claim == name {
-				gone += m.Price
-			}
+		if !slices.ContainsFunc(staying, func(l Leaver) bool { return l.Member() == m.Claim }) {
+			gone += m.Price
 		}
 	}
 	for _, m := range r.Replacements {

@@ -113,6 +113,9 @@ func (s *State) Staying() []Leaver {
 	return out
 }
 
+// Going reports whether a node of the command goes or is gone: its pods are planned onto the replacements.
+func (s *State) Going() bool { return len(s.Staying())+s.Unaware < len(s.Record.Claims) }
+
 // marked leavers take no pods, and state the reason. The record states it on a node without a
 // claim.
 func (l Leaver) marked() bool {

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -139,27 +140,34 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// If some of the nodes must stay, the others are removed only if that still saves money. An
+// If some of the nodes must stay, the others are removed only if that still saves money; nodes that go already count. An
 // abandoned command names what kept the first node.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason  plan.Reason
 		come    int
-		staying []string // of a, b and c
+		going   []string // of a, b and c, before the look
+		staying []string
 		abandon string
 	}{
-		"all go":                          {plan.Underutilized, 1, nil, ""},
-		"all have to stay":                {plan.Empty, 0, []string{"b", "a", "c"}, "node-a: Pod came after the decision (Pod=default/a)"},
-		"one of the empty nodes goes":     {plan.Empty, 0, []string{"b", "c"}, ""},
-		"drift is about each node":        {plan.Drifted, 1, []string{"b", "c"}, ""},
-		"two go for one":                  {plan.Underutilized, 1, []string{"c"}, ""},
-		"one would go for one":            {plan.Underutilized, 1, []string{"b", "c"}, "node-b: Pod came after the decision (Pod=default/b)"},
-		"one goes for room that there is": {plan.Underutilized, 0, []string{"b", "c"}, ""},
+		"all go":                          {plan.Underutilized, 1, nil, nil, ""},
+		"all have to stay":                {plan.Empty, 0, nil, []string{"b", "a", "c"}, "node-a: Pod came after the decision (Pod=default/a)"},
+		"one of the empty nodes goes":     {plan.Empty, 0, nil, []string{"b", "c"}, ""},
+		"drift is about each node":        {plan.Drifted, 1, nil, []string{"b", "c"}, ""},
+		"two go for one":                  {plan.Underutilized, 1, nil, []string{"c"}, ""},
+		"one would go for one":            {plan.Underutilized, 1, nil, []string{"b", "c"}, "node-b: Pod came after the decision (Pod=default/b)"},
+		"one goes for room that there is": {plan.Underutilized, 0, nil, []string{"b", "c"}, ""},
+		"the last of three goes for two":  {plan.Underutilized, 2, []string{"a", "b"}, nil, ""},
+		"the last of three stays":         {plan.Underutilized, 1, []string{"a", "b"}, []string{"c"}, "node-c: Pod came after the decision (Pod=default/c)"},
 	} {
-		s := command.State{
-			Record:  command.Record{Reason: tc.reason, Claims: members("a", "b", "c"), Replacements: members("new")[:tc.come]},
-			Leavers: []command.Leaver{leaver("a"), leaver("b"), leaver("c"), leaver("gone", "deleting")},
+		s := command.State{Record: command.Record{Reason: tc.reason, Claims: members("a", "b", "c"), Replacements: members("new", "newer")[:tc.come]}}
+		for _, m := range s.Record.Claims {
+			l := leaver(m.Claim)
+			if slices.Contains(tc.going, m.Claim) {
+				l = leaver(m.Claim, "deleting")
+			}
+			s.Leavers = append(s.Leavers, l)
 		}
 		objections := map[string]reason.Cause{}
 		for _, claim := range tc.staying {
@@ -169,7 +177,7 @@ func TestJudge(t *testing.T) {
 		if text := got.Abandon.Text(); text != tc.abandon {
 			t.Errorf("%s: abandoned for %q", name, text)
 		}
-		if tc.abandon == "" && (len(got.Going) != 3-len(tc.staying) || len(got.Released) != len(tc.staying)) {
+		if tc.abandon == "" && (len(got.Going) != 3-len(tc.going)-len(tc.staying) || len(got.Released) != len(tc.staying)) {
 			t.Errorf("%s: %d go, %d are released", name, len(got.Going), len(got.Released))
 		}
 	}

@@ -217,7 +217,14 @@ func (d *disruption) abandon(ctx context.Context, s *command.State, why command.
 	if _, err := d.o.Executor.Perform(ctx, s, s.Effects(command.Abandon)); err != nil {
 		return err
 	}
-	d.underway.Abandon(s.Record.ID)
+	if s.Going() { // the pods of nodes that go keep their places
+		for _, l := range s.Staying() {
+			d.o.World.CancelPlacesOn(l.Name())
+		}
+		d.underway.End(s.Record.ID)
+	} else {
+		d.underway.Abandon(s.Record.ID)
+	}
 	d.recordOutcome(&s.Record, journal.Outcome{Result: journal.Abandoned, Why: why.Text()})
 	return nil
 }

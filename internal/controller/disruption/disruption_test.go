@@ -1,6 +1,7 @@
 package disruption_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -67,6 +68,66 @@ func TestReplacementsAreReadyFirst(t *testing.T) {
 	h.initialize()
 	h.pass(3 * time.Second)
 	h.expect("a: deleted closed Underutilized", "b: deleted closed Underutilized", "c: deleted closed Underutilized", "web-00003: rearranged", "web-00004: rearranged")
+}
+
+// When only some of the nodes could be deleted, the others follow: their pods, too, have the replacements.
+func TestARemovalThatFailedHalfwayGoesOn(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, web())
+	for _, name := range []string{"a", "b", "c"} {
+		h.machine(machine{name: name, kind: "memory-8", capacity: catalog.OnDemand, pods: 8})
+	}
+	h.pass(2 * time.Second)
+	h.initialize()
+	h.Fail(func(c harness.Call) error {
+		if c.Verb == "delete" && c.Name == "a" {
+			return harness.ErrBroken
+		}
+		return nil
+	})
+	h.pass(3 * time.Second)
+	var replacements []string
+	for i := 3; i <= 10; i++ { // together they cost more than a, and less than all three
+		replacements = append(replacements, fmt.Sprintf("web-%05d:", i))
+	}
+	h.expect(append([]string{"a: closed Underutilized recorded", "b: deleted closed Underutilized recorded", "c: deleted closed Underutilized recorded"},
+		each(replacements, " recorded rearranged")...)...)
+	h.Fail(nil)
+	h.pass(2 * time.Second)
+	h.expect(append([]string{"a: deleted closed Underutilized", "b: deleted closed Underutilized", "c: deleted closed Underutilized"}, each(replacements, " rearranged")...)...)
+}
+
+func each(texts []string, end string) []string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, text+end)
+	}
+	return out
+}
+
+// When nodes go already and the others have to stay, the replacements stay too: pods are on their way to them.
+func TestNodesThatGoKeepTheirReplacements(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, web())
+	for _, name := range []string{"a", "b", "c"} {
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+	}
+	h.pass(2 * time.Second)
+	h.initialize()
+	h.Fail(func(c harness.Call) error {
+		if c.Verb == "delete" && c.Name == "a" {
+			return harness.ErrBroken
+		}
+		return nil
+	})
+	h.pass(3 * time.Second)
+	h.Fail(nil)
+	h.pod("late", "node-a", func(p *corev1.Pod) {
+		p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
+	})
+	h.watch()
+	h.Run(h.conduct, "")
+	h.expect("a: ", "b: deleted closed Underutilized", "c: deleted closed Underutilized", "web-00003: rearranged", "web-00004: rearranged")
 }
 
 // When a replacement is lost, everything is taken back.
