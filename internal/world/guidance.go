@@ -14,7 +14,8 @@ import (
 
 // guidance leads the successors of evicted pods to the nodes where a disruption planned them: while its pods are
 // evicted, all nodes with room have a mark that kube-scheduler avoids, and one receiver after the other loses it
-// while the pods that are planned on it are evicted.
+// while the pods that are planned on it are evicted. Nodes that are bought for them have it from the time when they join: they
+// are empty, so that all other pods would come there.
 //
 //	a pod asks for its turn ──▶ nodes are marked ──▶ a receiver opens ──▶ its pods are evicted, and their successors bound ──▶ the next one
 //	                                                                                                                     └─▶ no mark
@@ -30,6 +31,7 @@ type guidance struct {
 type round struct {
 	of     *guidance
 	on     string // a node or a claim
+	bought bool   // the node is bought for these pods
 	pods   []PodRef
 	asked  map[types.UID]bool // for their turn
 	first  time.Time          // when the first of them did
@@ -71,7 +73,7 @@ func (w *World) guide(marks []string, places []Place, evict []types.UID) {
 	}
 	g := &guidance{marks: slices.Clone(marks)}
 	for _, p := range places {
-		r := &round{on: p.On, of: g, asked: map[types.UID]bool{}, workloads: map[owner.Ref]bool{}}
+		r := &round{on: p.On, bought: w.nodes.nodes[p.On] == nil, of: g, asked: map[types.UID]bool{}, workloads: map[owner.Ref]bool{}}
 		for _, ref := range p.Pods {
 			if a, arranged := w.ledger.arranged[ref.UID]; arranged {
 				a.round = r
@@ -132,20 +134,22 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	now := w.clock.Now()
 	w.ledger.guided = slices.DeleteFunc(w.ledger.guided, func(g *guidance) bool { return w.guidanceOver(g, now) })
 	marks = map[string]bool{}
-	if !slices.ContainsFunc(w.ledger.guided, func(g *guidance) bool { return !g.begun.IsZero() }) {
-		return marks, false
-	}
+	begun := slices.ContainsFunc(w.ledger.guided, func(g *guidance) bool { return !g.begun.IsZero() })
 	for _, g := range w.ledger.guided { // those that wait for their receivers, too: the pods of others would take the room
-		for _, name := range g.marks {
-			marks[name] = true
-		}
 		for _, r := range g.rounds {
-			marks[w.nodeNamed(r.on)] = true
+			if begun || r.bought {
+				marks[w.nodeNamed(r.on)] = true
+			}
+		}
+		for _, name := range g.marks {
+			if begun {
+				marks[name] = true
+			}
 		}
 	}
 	maps.DeleteFunc(marks, func(name string, _ bool) bool { return w.nodes.nodes[name] == nil })
 	open := w.openRound()
-	if open == nil && len(marks) > 0 && !slices.ContainsFunc(order.Keys(marks), func(name string) bool { return !marked[name] }) {
+	if open == nil && begun && len(marks) > 0 && !slices.ContainsFunc(order.Keys(marks), func(name string) bool { return !marked[name] }) {
 		if open = w.nextRound(now); open != nil {
 			open.opened, open.moved, w.ledger.guidedOn = now, now, now
 		}
@@ -194,7 +198,7 @@ func (w *World) guidanceOver(g *guidance, now time.Time) bool {
 		done := len(left) == 0 && (!isOpen || r.bound >= evicted)
 		timedOut := isOpen && now.Sub(r.moved) >= longestPause
 		if !late && timedOut && len(left) > 0 && !r.again {
-			again = append(again, &round{on: r.on, pods: left, asked: r.asked, of: g, workloads: r.workloads, first: r.first, again: true})
+			again = append(again, &round{on: r.on, bought: r.bought, pods: left, asked: r.asked, of: g, workloads: r.workloads, first: r.first, again: true})
 		}
 		r.over = late || done || timedOut
 		if r.over && isOpen {

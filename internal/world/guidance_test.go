@@ -149,8 +149,8 @@ func TestGuidanceEnds(t *testing.T) {
 	}
 }
 
-// While pods are guided, the receivers of a disruption that still waits for them have the mark, too: a node that is bought
-// for it has the mark from the time when it joins. Otherwise the guided pods would take its room.
+// A node that is bought for moved pods has the mark from the time when it joins, and the other receivers of its disruption
+// have it while pods of another one are guided: otherwise other pods would take their room.
 func TestReceiversOfALaterDisruptionAreMarked(t *testing.T) {
 	t.Parallel()
 	g := newGuided(1)
@@ -164,18 +164,23 @@ func TestReceiversOfALaterDisruptionAreMarked(t *testing.T) {
 	if got := g.step(); got != "[]" {
 		t.Errorf("%s have the mark before a pod leaves", got)
 	}
-	g.Turn(g.pods[0].UID)
-	g.marked, _ = g.Guide(g.marked)
-	if got := fmt.Sprint(order.Keys(g.marked)); got != names(1, 2) {
-		t.Errorf("%s have the mark before the node has joined", got)
-	}
+	woken := 0
+	g.SubscribeGuidance(func() { woken++ })
 	joined := node(9)
 	joined.Spec.ProviderID = claim.Status.ProviderID
 	g.Put(joined)
+	if got := g.step(); got != names(9) || woken != 1 {
+		t.Errorf("%s have the mark when the node has joined, want %s; guidance was woken %d times", got, names(9), woken)
+	}
+	g.Turn(g.pods[0].UID)
 	if got := g.step(); got != names(2, 9) {
-		t.Errorf("%s have the mark when it has joined, want %s", got, names(2, 9))
+		t.Errorf("%s have the mark when a pod leaves, want %s", got, names(2, 9))
 	}
 	g.evict(0, node(1).Name)
+	if got := g.step(); got != names(9) {
+		t.Errorf("%s have the mark when only the later disruption is left, want %s", got, names(9))
+	}
+	g.Disruptions().Abandon("")
 	if got := g.step(); got != "[]" {
 		t.Errorf("%s have the mark when no pod is guided any more", got)
 	}

@@ -53,6 +53,9 @@ func (w *World) putNode(node *corev1.Node) {
 	w.nodes.nodeReturned(node)
 	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID {
 		w.nodes.stale = true
+		if len(w.ledger.guided) > 0 { // it may be bought for them
+			w.notifyGuide()
+		}
 	}
 	w.nodes.dirtyNode(node.Name)
 	w.pulse.supply()
