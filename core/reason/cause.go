@@ -93,6 +93,7 @@ const (
 	BurstGoesOn     Code = "BurstGoesOn"
 	PlacesLost      Code = "PlacesLost"
 	LaunchesRefused Code = "LaunchesRefused"
+	GroupsFreed     Code = "GroupsFreed"
 
 	PodsArriving   Code = "PodsArriving"
 	PodsLeaving    Code = "PodsLeaving"

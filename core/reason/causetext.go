@@ -32,6 +32,7 @@ var fixed = map[Code]string{
 	BurstGoesOn:                 "More pods are coming, and nodes for all of them together are cheaper",
 	PlacesLost:                  "The pods have lost their places, and the room that others leave is known in a moment",
 	LaunchesRefused:             "The last launches for the pods failed",
+	GroupsFreed:                 "Another autoscaler has just left a group, and others of its groups may follow",
 	PodsArriving:                "Pods are on their way to their places or have lost them, or moves before it are not over",
 	PodsLeaving:                 "Workloads are being scaled down, and many of their pods have yet to end",
 	NodesFreeSoon:               "Other nodes of the pool are free to go in a moment",

@@ -19,6 +19,8 @@ type Group struct {
 	Chosen map[string][]string `json:"chosen,omitempty"`
 	// Priority is what the expander priority goes by, if the group has one.
 	Priority *int64 `json:"priority,omitempty"`
+	// Freed is since when it is known that no other autoscaler changes the group; zero if the group does not grow.
+	Freed time.Time `json:"freed,omitzero"`
 	// ScaleDown is set for a group that is managed by the rules of Cluster Autoscaler.
 	ScaleDown *ScaleDown `json:"scaleDown,omitempty"`
 }

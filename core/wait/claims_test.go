@@ -32,6 +32,7 @@ func TestClaims(t *testing.T) {
 	stock := Stock(sample(now), &sample(now).Pools[0])
 	type test struct {
 		waiting snapshot.Waiting
+		groups  []int      // since when each is free
 		claim   plan.Claim // of two that there are; the other one costs 100
 		why     reason.Code
 		until   time.Time
@@ -55,10 +56,16 @@ func TestClaims(t *testing.T) {
 		"a pause that is over":               {waiting: snapshot.Waiting{Refused: refused(2, stock, 0)}, claim: plan.Claim{Pods: []snapshot.PodIndex{0}}},
 		"other things are in stock now":      {waiting: snapshot.Waiting{Refused: refused(10, "other", 9)}, claim: plan.Claim{Pods: []snapshot.PodIndex{0}}},
 		"too many refusals for hope":         {waiting: snapshot.Waiting{Refused: refused(11, "other", 9)}, claim: plan.Claim{Pods: []snapshot.PodIndex{0}}, why: reason.LaunchesRefused, until: in(9)},
+		"a group that has just become free":  {groups: []int{-9, -1}, claim: plan.Claim{Pods: both, Group: "a"}, why: reason.GroupsFreed, until: in(1)},
+		"groups that have been free":         {groups: []int{-9, -2}, claim: plan.Claim{Pods: both, Group: "a"}},
+		"a pool beside a group":              {groups: []int{-1}, claim: plan.Claim{Pods: both}},
 		"the first rule is the reason":       {waiting: snapshot.Waiting{Burst: in(5), Refused: refused(2, stock, 9)}, claim: plan.Claim{Pods: []snapshot.PodIndex{0}}, why: reason.BurstGoesOn, until: in(5)},
 	} {
 		s := sample(now)
 		s.Waiting, tc.claim.Pool, tc.claim.Requests = tc.waiting, "a", model.Resources{CPU: 1000}
+		for _, at := range tc.groups {
+			s.Pools = append(s.Pools, snapshot.Pool{Group: &snapshot.Group{Freed: in(at)}})
+		}
 		p := &plan.Plan{Claims: []plan.Claim{tc.claim, {Pool: "a", Offer: plan.Offer{Price: 100}}}}
 		p.Claims[0].Delay.Code = "before" // what was said about the snapshot before does not matter
 		Claims(s, p)
@@ -82,6 +89,11 @@ func TestSpareClaims(t *testing.T) {
 		if got := p.Spare[0].Delay; got != want {
 			t.Errorf("%+v: %+v", waiting, got)
 		}
+	}
+	p := &plan.Plan{Spare: []plan.Claim{{Group: "a"}}}
+	Claims(&snapshot.Snapshot{Now: now, Pools: []snapshot.Pool{{Group: &snapshot.Group{Freed: now}}}}, p)
+	if got := p.Spare[0].Delay.Code; got != reason.GroupsFreed {
+		t.Errorf("a group that has just become free: %s", got)
 	}
 }
 

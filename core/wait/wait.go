@@ -4,7 +4,7 @@
 //	a decision   ──▶ newPool ──▶ joining ──▶ silence
 //	announced    ──▶ promise
 //	pods         ──▶ handover ──▶ arranged
-//	claims       ──▶ burst ──▶ late ──▶ refused
+//	claims       ──▶ burst ──▶ late ──▶ refused ──▶ freed
 //	disruptions  ──▶ arrivals ──▶ neighbours ──▶ replacements
 //	                    └─ each of them says now, or why not and until when at the latest
 //
@@ -56,7 +56,8 @@ func Without(s *snapshot.Snapshot, held []plan.Held) *snapshot.Snapshot {
 
 // Claims notes on the claims of a plan which of them wait.
 func Claims(s *snapshot.Snapshot, p *plan.Plan) {
-	rules := []func(*plan.Claim) plan.Delay{burst(s, p.Claims), late(s), refused(s)}
+	freed := freed(s)
+	rules := []func(*plan.Claim) plan.Delay{burst(s, p.Claims), late(s), refused(s), freed}
 	for i := range p.Claims {
 		p.Claims[i].Delay = plan.Delay{}
 		for _, rule := range rules {
@@ -66,7 +67,9 @@ func Claims(s *snapshot.Snapshot, p *plan.Plan) {
 		}
 	}
 	for i := range p.Spare {
-		p.Spare[i].Delay = spare(s)
+		if p.Spare[i].Delay = spare(s); p.Spare[i].Now() {
+			p.Spare[i].Delay = freed(&p.Spare[i])
+		}
 	}
 }
 

@@ -34,6 +34,9 @@ func (t *Translator) Group(g *tenonv1alpha1.NodeGroup) (snapshot.Pool, *catalog.
 		Group:   &snapshot.Group{Name: g.Spec.GroupName, Chosen: map[string][]string{}},
 		Unready: t.groupUnready(g),
 	}
+	if pool.Unready.Code == reason.None {
+		pool.Group.Freed = freed(g)
+	}
 	pool.Group.ScaleDown = t.ScaleDown(g)
 	if g.Status.Priority != nil && g.Spec.Mode == tenonv1alpha1.ModeCAS {
 		pool.Group.Priority, pool.Weight = g.Status.Priority, t.weightOf(*g.Status.Priority)
@@ -260,6 +263,14 @@ func foreign(g *tenonv1alpha1.NodeGroup) string {
 		return cmp.Or(c.Message, c.Reason)
 	}
 	return "it is not known yet whether a Cluster Autoscaler changes the group"
+}
+
+// freed is since when it is known that no other autoscaler changes the group; zero if that is not known.
+func freed(g *tenonv1alpha1.NodeGroup) time.Time {
+	if !g.Free() {
+		return time.Time{}
+	}
+	return meta.FindStatusCondition(g.Status.Conditions, tenonv1alpha1.ConditionForeignAutoscaler).LastTransitionTime.UTC()
 }
 
 // groupPrice is what the next node of a group costs an hour at most, if that is known.

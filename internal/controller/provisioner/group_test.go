@@ -303,3 +303,47 @@ func TestServerOfTheExpanderIsAsked(t *testing.T) {
 		t.Errorf("asked about %v pods, want once about 2", chooses.asked)
 	}
 }
+
+// TestGroupsBecomeFreeTogether: when a Cluster Autoscaler is stopped, its groups become free one after the other. None grows before all are, so the
+// one with the highest priority gets the nodes.
+func TestGroupsBecomeFreeTogether(t *testing.T) {
+	t.Parallel()
+	low, high := group("low", 0, 5), group("high", 0, 5)
+	for o, priority := range map[*tenonv1alpha1.NodeGroup]int64{low: 10, high: 50} {
+		o.Spec.Mode, o.Status.Priority = tenonv1alpha1.ModeCAS, &priority
+		active(o, metav1.ConditionTrue, time.Time{})
+	}
+	h, groups := newFixture(t, low, high), far(low, high)
+	h.Kit.Groups, h.Kit.Settings.Expander, h.Kit.Settings.FeatureGates.NodeGroups = groups, "priority", true
+	h.start(h.Kit)
+	h.pods("web", 2, judged)
+	h.decide()
+	for _, o := range []*tenonv1alpha1.NodeGroup{low, high} {
+		h.Get(o.Name, o)
+		active(o, metav1.ConditionFalse, h.Clock.Now())
+		h.Must(h.API.Status().Update(context.Background(), o))
+		h.watch()
+		h.decide()
+		if groups.Writes() != 0 {
+			t.Fatalf("a group grew right after %s became free", o.Name)
+		}
+	}
+	h.Clock.Step(2 * time.Second)
+	h.decide()
+	list, err := groups.Groups(context.Background())
+	h.Must(err)
+	for _, g := range list {
+		if want := map[string]int64{"group-low": 0, "group-high": 1}[g.Name]; g.Desired != want {
+			t.Errorf("%s has size %d, want %d", g.Name, g.Desired, want)
+		}
+	}
+}
+
+// active says on a group since when a Cluster Autoscaler changes it, or none does.
+func active(o *tenonv1alpha1.NodeGroup, status metav1.ConditionStatus, since time.Time) {
+	for i := range o.Status.Conditions {
+		if c := &o.Status.Conditions[i]; c.Type == tenonv1alpha1.ConditionForeignAutoscaler {
+			c.Status, c.LastTransitionTime = status, metav1.NewTime(since)
+		}
+	}
+}

@@ -165,7 +165,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.tellHeld(held)
 	l.tellBuffers(ctx, s, p, spare)
 	l.tellRequests(ctx, s, p, now)
-	left, late := p.Delayed(reason.BurstGoesOn), p.Delayed(reason.PlacesLost)
+	left, late := p.Delayed(reason.BurstGoesOn), p.Delayed(reason.PlacesLost)+p.Delayed(reason.GroupsFreed)
 	yields := slices.ContainsFunc(p.Held, func(h plan.Held) bool { return h.Delay.Code == reason.PlaceHandedOver })
 	l.last = round{
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, changes: picture.Pulse.Changes, at: now, next: soonest(picture.Next, held),
@@ -233,7 +233,7 @@ const (
 	unsyncedRetry = 20 * time.Millisecond
 	tidyFor       = time.Minute // how long pools are checked again after the last pod got its place
 	streamRetry   = 250 * time.Millisecond
-	lateRetry     = time.Second // for pods that wait for other pods' places, or for other pods to take their places
+	lateRetry     = time.Second // for pods that wait for other pods' places, for other pods to take their places, or for other groups
 )
 
 // idle reports whether no pod, claim or buffer waits.
