@@ -54,6 +54,9 @@ func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, m members, ranks *prioriti
 	if s.Size != nil && s.Size.Desired == g.Desired && !s.Size.Since.IsZero() {
 		since = s.Size.Since
 	}
+	if s.Size != nil && s.Size.Desired < g.Desired && s.Backoff != nil && now.Before(s.Backoff.Until.Time) {
+		s.Backoff.Until = since // another has asked for instances: it is not known yet whether they come
+	}
 	s.Size = &tenonv1alpha1.NodeGroupSize{Min: g.Min, Max: g.Max, Desired: g.Desired, Since: since}
 	s.Zones, s.InstanceTypes, s.CapacityTypes, s.Options = g.Zones, g.Types, g.CapacityTypes, g.Options
 	s.Instances = m.count(g)

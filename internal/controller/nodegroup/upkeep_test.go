@@ -100,6 +100,33 @@ func TestInstancesThatDoNotCome(t *testing.T) {
 	}
 }
 
+// TestASizeSetDuringAPause: a size that another has raised is a new request. What failed before does not lower it, a failure since then does.
+func TestASizeSetDuringAPause(t *testing.T) {
+	t.Parallel()
+	r, g, again := short(t, 5, 3)
+	fail := func() {
+		r.Clock.Step(time.Second)
+		g.list[0].Failure = &cloud.GroupFailure{At: r.Clock.Now(), Reason: "InsufficientInstanceCapacity", Message: "sold out"}
+		again()
+	}
+	fail()
+	if g.list[0].Desired != 3 || !again().BackedOff() {
+		t.Fatalf("a launch failed, and the size is %d, %v", g.list[0].Desired, status(again()))
+	}
+	r.Clock.Step(time.Minute)
+	g.list[0].Desired = 5 // set by a person
+	for range 2 {
+		if o := again(); g.list[0].Desired != 5 || o.BackedOff() {
+			t.Errorf("the size that was set is %d now, %v", g.list[0].Desired, status(o))
+		}
+		r.Clock.Step(time.Second)
+	}
+	fail()
+	if o := again(); g.list[0].Desired != 3 || !o.BackedOff() || o.Status.Backoff.Failures != 2 {
+		t.Errorf("the launch failed again, and the size is %d, %v", g.list[0].Desired, status(o))
+	}
+}
+
 // TestAFailureBeforeTheChange says nothing of the size that is asked for now, nor does one of a group in mode observe change it.
 func TestAFailureBeforeTheChange(t *testing.T) {
 	t.Parallel()
