@@ -40,8 +40,9 @@ func (l *ledger) contended() bool { return len(l.shapes) > 1 }
 // take. In a burst of equal pods all room is for them, and thousands of nominations slow the scheduler.
 const fewPlaces = 100
 
-// Nominates reports whether pods are nominated before a claim's node opens.
-func (w *World) Nominates(claim string) bool {
+// OpensWithOthers reports whether a claim's node opens together with those for which pods are nominated, and so does a node on
+// which no pod has its place yet: pods of the others would come there, and those for which it was bought may yet be created.
+func (w *World) OpensWithOthers(claim string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.ledger.contended() {
@@ -52,7 +53,7 @@ func (w *World) Nominates(claim string) bool {
 			return true
 		}
 	}
-	return false
+	return len(w.ledger.byClaim[claim]) == 0
 }
 
 // inOrder reports whether the scheduler can put a pod into its domain only in turn with other pods: the

@@ -86,7 +86,8 @@ func (b *bought) told(list []world.Nomination) string {
 	return strings.Join(out, " ")
 }
 
-// Pods of one template fit in each other's places, so pods are nominated only where templates differ.
+// Pods of one template fit in each other's places, so pods are nominated only where templates differ. A node without places opens
+// with the others then.
 func TestNominationsAreForPodsThatCompete(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -99,8 +100,10 @@ func TestNominationsAreForPodsThatCompete(t *testing.T) {
 		"no pod has places": {nil, ""},
 	} {
 		b := newBought(t, c.pods...)
-		if wants := b.Nominates("claim-0"); wants != (c.want != "") {
-			t.Errorf("%s: nominations are wanted: %t", name, wants)
+		for _, claim := range []string{"claim-0", "without places"} {
+			if waits := b.OpensWithOthers(claim); waits != (c.want != "") {
+				t.Errorf("%s: the node of %s opens with others: %t", name, claim, waits)
+			}
 		}
 		if got := b.told(b.NominationsFor(map[string]string{"claim-0": "node-0"})); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -130,8 +133,8 @@ func TestNoNominationAheadOfATurn(t *testing.T) {
 			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: c.key, WhenUnsatisfiable: c.when}}
 			b.Put(p)
 		}
-		if wants := b.Nominates("claim-0"); wants != (c.want != "") {
-			t.Errorf("%s: nominations are wanted: %t", name, wants)
+		if waits := b.OpensWithOthers("claim-0"); waits != (c.want != "") {
+			t.Errorf("%s: the node opens with others: %t", name, waits)
 		}
 		if got := b.told(b.NominationsFor(map[string]string{"claim-0": "node-0"})); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

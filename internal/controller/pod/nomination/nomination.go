@@ -81,9 +81,9 @@ func (n *Nominator) count() {
 	n.kit.Metrics.PodsPlacementsTotal.WithLabelValues("false").Add(float64(strayed))
 }
 
-// Wanted reports whether pods are to be nominated before the node of a claim opens.
+// Wanted reports whether the node of a claim stays closed until pods have been nominated.
 func (n *Nominator) Wanted(claim string) bool {
-	return n.kit.Settings.NominatePods && n.world.Nominates(claim)
+	return n.kit.Settings.NominatePods && n.world.OpensWithOthers(claim)
 }
 
 // Prepare nominates the pods that have their places on the node of a claim, together with those of

@@ -33,7 +33,8 @@ const (
 // openings has the nodes of a burst open together. Every node that opens wakes all pending pods, and
 // the scheduler takes the nomination away from each pod that it tries while the pod's node is still
 // closed. As long as no node opens, pending pods sleep. So the fewer times nodes open, the fewer
-// nominations are lost, and the less the scheduler has to do.
+// nominations are lost, and the less the scheduler has to do. A node on which no pod has its place yet opens with the
+// others, and is not awaited.
 //
 //	node is ready ──▶ gathering ──▶ opening: pods are nominated ──▶ watches have told of it ──▶ all open
 type openings struct {
@@ -44,7 +45,9 @@ type openings struct {
 // group is nodes that open together.
 type group struct {
 	nodes  map[string]string // by claim
-	places int               // that pods have on them
+	here   map[string]int    // places of pods on each, by claim
+	places int               // all of them
+	filled int               // nodes with places
 	first  time.Time         // when the first one was ready
 	last   time.Time         // when the last one was
 	leader string            // the claim whose node was ready when the group began to open
@@ -75,18 +78,26 @@ func (o *openings) ask(claim, node string, now time.Time, all world.Unopened) tu
 	}
 	g := &o.gathering
 	if len(g.nodes) == 0 || now.Sub(g.last) >= stale {
-		*g = group{nodes: map[string]string{}, first: now}
+		*g = group{nodes: map[string]string{}, here: map[string]int{}, first: now}
 	}
 	if g.nodes[claim] != node {
 		g.nodes[claim], g.last = node, now
-		g.places += all.Here
 	}
+	g.note(claim, all.Here)
 	if !o.opening.settled(now, all) || !g.complete(now, all) {
 		return turn{pause: g.pause()}
 	}
 	g.leader = claim
 	o.opening, o.gathering = *g, group{}
 	return turn{nominate: maps.Clone(o.opening.nodes)}
+}
+
+// note notes how many pods have their places on a node now.
+func (g *group) note(claim string, places int) {
+	was := g.here[claim]
+	g.here[claim] = places
+	g.places += places - was
+	g.filled += min(places, 1) - min(was, 1)
 }
 
 // settled reports whether the next group may begin to open: all nodes are open, and their pods have been bound.
@@ -98,7 +109,7 @@ func (g *group) settled(now time.Time, all world.Unopened) bool {
 // complete reports whether the group waits for no further node.
 func (g *group) complete(now time.Time, all world.Unopened) bool {
 	lull := min(time.Duration(all.Places)*eachPlace, longestLull)
-	return len(g.nodes) >= all.Nodes || g.places >= mostPlaces || now.Sub(g.last) >= lull || now.Sub(g.first) >= longestGathering
+	return g.filled >= all.Nodes || g.places >= mostPlaces || now.Sub(g.last) >= lull || now.Sub(g.first) >= longestGathering
 }
 
 // pause is short when the group is about to open: the nodes are to open at the same time.
@@ -135,7 +146,9 @@ func (o *openings) heard(now time.Time) map[string]string {
 		return nil
 	}
 	maps.Copy(g.nodes, o.gathering.nodes)
-	g.places += o.gathering.places
+	for claim, places := range o.gathering.here {
+		g.note(claim, places)
+	}
 	g.told, o.gathering = time.Time{}, group{}
 	return maps.Clone(g.nodes)
 }
@@ -144,6 +157,11 @@ func (o *openings) heard(now time.Time) map[string]string {
 func (o *openings) leave(claim string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.opening.nodes, claim)
-	delete(o.gathering.nodes, claim)
+	for _, g := range []*group{&o.opening, &o.gathering} {
+		if _, is := g.nodes[claim]; is {
+			g.note(claim, 0)
+			delete(g.nodes, claim)
+			delete(g.here, claim)
+		}
+	}
 }

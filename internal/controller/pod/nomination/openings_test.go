@@ -59,6 +59,11 @@ func TestNodesThatOpenTogether(t *testing.T) {
 		"a burst does not wait less because an earlier node left": {
 			{0, "a", burst, "waits"}, {0, "left", burst, "a"}, {time.Minute, "b", burst, "waits"},
 		},
+		"a node without places opens with the others": {
+			{0, "empty", world.Unopened{Nodes: 2, Places: 200}, "waits"}, {0, "a", world.Unopened{Nodes: 2, Places: 200}, "waits"},
+			{time.Second, "b", world.Unopened{Nodes: 2, Places: 200}, "nominate a b empty"},
+		},
+		"or at once if there are none": {{0, "empty", world.Unopened{}, "nominate empty"}},
 		"nor because one never opened": {{0, "a", burst, "waits"}, {time.Minute, "b", burst, "waits"}, {time.Minute, "c", burst, "waits"}},
 		"and for ten seconds at most": {
 			{0, "a", world.Unopened{Nodes: 1, Places: 10}, "nominate a"}, {9 * time.Second, "b", world.Unopened{Nodes: 1, Places: 10, Unbound: true}, "waits"},
@@ -83,8 +88,11 @@ func TestNodesThatOpenTogether(t *testing.T) {
 				continue
 			}
 			s.all.Here = 10
-			if s.node == "full" {
+			switch s.node {
+			case "full":
 				s.all.Here = mostPlaces
+			case "empty":
+				s.all.Here = 0
 			}
 			got := o.ask(s.node, "node-"+s.node, begun.Add(s.at), s.all)
 			if got.nominate != nil {
@@ -106,8 +114,10 @@ func describe(t turn) string {
 				text += fmt.Sprintf(" %c", name)
 			}
 		}
-		if _, is := t.nominate["full"]; is {
-			text += " full"
+		for _, name := range []string{"full", "empty"} {
+			if _, is := t.nominate[name]; is {
+				text += " " + name
+			}
 		}
 		return text
 	case t.open:
