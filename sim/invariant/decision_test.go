@@ -98,6 +98,12 @@ func owned(p *corev1.Pod) {
 func (s *fixture) move(pod, from, heir, to, somewhere string) {
 	s.t.Helper()
 	s.disrupts(plan.Underutilized, "of-"+from, []string{from}, nil, to)
+	s.carryOut(pod, from, heir, somewhere)
+}
+
+// carryOut removes a node that a disruption takes, and creates its pod again.
+func (s *fixture) carryOut(pod, from, heir, somewhere string) {
+	s.t.Helper()
 	claim := s.now(from)
 	s.delete(claim)
 	claim = s.now(from)
@@ -170,6 +176,22 @@ func (s *fixture) twice(receiver string, between func()) {
 	s.pass(10 * time.Minute)
 	s.move("p", "a", "q", receiver, "b")
 	between()
+	s.pass(time.Minute)
+	s.move("q", "b", "r", "c", "c")
+}
+
+// twiceSlowly moves a pod by a disruption that is decided some time after its nodes have joined and carried out a
+// minute later, and then moves its successor.
+func (s *fixture) twiceSlowly(decided time.Duration) {
+	s.t.Helper()
+	for _, name := range []string{"a", "b", "c"} {
+		s.costing(name, 1)
+	}
+	s.pod("p", "node-a", owned)
+	s.pass(decided)
+	s.disrupts(plan.Underutilized, "of-a", []string{"a"}, nil, "b")
+	s.pass(time.Minute)
+	s.carryOut("p", "a", "q", "b")
 	s.pass(time.Minute)
 	s.move("q", "b", "r", "c", "c")
 }
@@ -309,6 +331,9 @@ func decisions() map[string]example {
 		"a pod that moves on from a node that lacks what was planned for it": {invariant.MovedOnce,
 			func(s *fixture) { s.twice("b", func() { s.receives("b") }) },
 			func(s *fixture) { s.twice("b", func() { s.receives("b"); s.lacks("b") }) }},
+		"a pod that moves on to a node that had just joined when its first move was decided": {invariant.MovedOnce,
+			func(s *fixture) { s.twiceSlowly(2 * time.Minute) },
+			func(s *fixture) { s.twiceSlowly(30 * time.Second) }},
 		"a pod that moves on because much is saved": {invariant.MovedOnce,
 			func(s *fixture) { s.twice("b", func() {}) },
 			func(s *fixture) { s.twice("b", func() { s.saves = model.Unit }) }},

@@ -94,7 +94,7 @@ type Watch struct {
 	announced map[string]bool // instances, by the cloud
 	looked    time.Time
 	stirred   time.Time                  // when something last changed that is no decision
-	brought   map[string]move            // claims that disruptions bought
+	brought   map[string]*command.Record // claims that disruptions bought, and which
 	going     map[string]*command.Record // claims that disruptions take, until they are gone
 	heirs     heirs
 	promises  promises
@@ -113,8 +113,8 @@ func (w *Watch) Begin() {
 	w.wanting, w.edited, w.left = map[types.UID]wantedPod{}, map[string]time.Time{}, map[string][]time.Time{}
 	w.announced = map[string]bool{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
-	w.stirred, w.brought, w.going = w.Now(), map[string]move{}, map[string]*command.Record{}
-	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]move{}, waiting: map[types.UID]string{}, astray: map[string]bool{}, gains: map[string]bool{}, lacking: map[string][]time.Time{}}
+	w.stirred, w.brought, w.going = w.Now(), map[string]*command.Record{}, map[string]*command.Record{}
+	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]*command.Record{}, waiting: map[types.UID]string{}, astray: map[string]bool{}, gains: map[string]bool{}, lacking: map[string][]time.Time{}}
 	w.loosened = map[string]time.Time{}
 	w.promises = promises{by: map[types.UID]promise{}, told: map[string]bool{}}
 	w.podsOn = podsByNodeOf(w.Store)

@@ -43,8 +43,10 @@ const settles = 10 * time.Minute
 // stock, faults.
 func (w *Watch) Stir() { w.stirred = w.Now() }
 
-// calmSince reports whether nothing has changed since some time before that one.
-func (w *Watch) calmSince(at time.Time) bool { return at.Sub(w.stirred) >= still }
+// lasts reports whether what a command decided has to last: nothing has changed since some time before the
+// decision. When its pods move does not matter: replacements may take minutes to join, and the decision
+// knows nothing of what changes in that time.
+func (w *Watch) lasts(r *command.Record) bool { return r.Begun.Sub(w.stirred) >= still }
 
 // settled reports whether nothing has changed for so long that no decision may remain.
 func (w *Watch) settled() bool { return w.Now().Sub(w.stirred) >= settles }
@@ -59,17 +61,11 @@ func (w *Watch) Late() Late { return w.late }
 // heirs are the pods that replace others which a disruption has moved.
 type heirs struct {
 	awaited map[types.UID][]*command.Record // the commands that moved pods which their owners have yet to create again
-	moved   map[types.UID]move              // of pods
+	moved   map[types.UID]*command.Record   // the commands that moved these pods
 	waiting map[types.UID]string            // moved pods without a node, and their commands
 	gains   map[string]bool                 // commands that save enough to move pods again
 	astray  map[string]bool                 // commands of which a pod went where no room was kept for it
 	lacking map[string][]time.Time          // by claim: the begins of the commands whose pods did not all come to its node
-}
-
-// move says which command moved a pod, or bought a claim, and when.
-type move struct {
-	by *command.Record
-	at time.Time
 }
 
 // notePod follows pods that move, and notices what users do to others.
@@ -115,7 +111,7 @@ func (w *Watch) appears(pod *corev1.Pod) {
 		return
 	}
 	w.heirs.awaited[owner] = awaited[1:]
-	w.heirs.moved[pod.UID] = move{awaited[0], w.Now()}
+	w.heirs.moved[pod.UID] = awaited[0]
 	w.heirs.waiting[pod.UID] = awaited[0].ID
 	if pod.Spec.NodeName != "" {
 		w.arrives(pod)
@@ -126,10 +122,10 @@ func (w *Watch) appears(pod *corev1.Pod) {
 // did not have its expected result, and others may follow it.
 func (w *Watch) arrives(pod *corev1.Pod) {
 	delete(w.heirs.waiting, pod.UID)
-	m, moved := w.heirs.moved[pod.UID]
+	by, moved := w.heirs.moved[pod.UID]
 	claim := w.claimFor(w.nodeOf(pod.Spec.NodeName))
-	if moved && (claim == nil || !m.by.Brings(claim.Name) && !slices.Contains(m.by.Receivers, claim.Name)) {
-		w.heirs.astray[m.by.ID] = true
+	if moved && (claim == nil || !by.Brings(claim.Name) && !slices.Contains(by.Receivers, claim.Name)) {
+		w.heirs.astray[by.ID] = true
 	}
 }
 
@@ -175,9 +171,9 @@ func (w *Watch) leaves(pod *corev1.Pod) {
 		w.Stir()
 		return
 	}
-	if before, moved := w.heirs.moved[pod.UID]; moved && !w.unexpected(before.by) && !w.lacks(claim.Name, before.by) && !w.heirs.gains[r.ID] && w.calmSince(before.at) {
-		w.report(MovedOnce, "pod %s/%s goes by command %s, and the one before it went by %s at %s",
-			pod.Namespace, pod.Name, r.ID, before.by.ID, before.at.UTC().Format(time.TimeOnly))
+	if before, moved := w.heirs.moved[pod.UID]; moved && !w.unexpected(before) && !w.lacks(claim.Name, before) && !w.heirs.gains[r.ID] && w.lasts(before) {
+		w.report(MovedOnce, "pod %s/%s goes by command %s, and the one before it went by %s of %s",
+			pod.Namespace, pod.Name, r.ID, before.ID, before.Begun.UTC().Format(time.TimeOnly))
 	}
 	w.heirs.awaited[owner] = append(w.heirs.awaited[owner], r)
 }
@@ -190,10 +186,10 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	r := commandOf(claim)
 	w.going[claim.Name] = r
 	w.heirs.gains[r.ID] = w.gain(r)
-	m, bought := w.brought[claim.Name]
-	if bought && r.Reason != plan.Empty && !w.heirs.gains[r.ID] && !w.unexpected(m.by) && !w.lacks(claim.Name, m.by) && w.calmSince(m.at) {
-		w.report(NotUndone, "claim %s was bought by command %s at %s, and goes by command %s, %s",
-			claim.Name, m.by.ID, m.at.UTC().Format(time.TimeOnly), r.ID, r.Reason)
+	by, bought := w.brought[claim.Name]
+	if bought && r.Reason != plan.Empty && !w.heirs.gains[r.ID] && !w.unexpected(by) && !w.lacks(claim.Name, by) && w.lasts(by) {
+		w.report(NotUndone, "claim %s was bought by command %s of %s, and goes by command %s, %s",
+			claim.Name, by.ID, by.Begun.UTC().Format(time.TimeOnly), r.ID, r.Reason)
 	}
 }
 
@@ -223,7 +219,7 @@ func (w *Watch) gain(r *command.Record) bool {
 		}
 		var used space
 		for uid, pod := range pods { // as above
-			if m, moved := w.heirs.moved[uid]; moved && !w.unexpected(m.by) {
+			if by, moved := w.heirs.moved[uid]; moved && !w.unexpected(by) {
 				n++
 			}
 			used = used.more(demand(pod))
@@ -248,14 +244,14 @@ func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
 		w.noteLack(old, now)
 	}
 	taken := commandOf(now) != nil
-	if initialized(now) && !initialized(old) && w.brought[now.Name].by == nil { // its room is new
+	if initialized(now) && !initialized(old) && w.brought[now.Name] == nil { // its room is new
 		w.Stir()
 	}
 	if !taken && now.DeletionTimestamp == nil { // a disruption was taken back
 		delete(w.going, now.Name)
 	}
-	if r, written := command.Of(now); written && r.Brings(now.Name) && w.brought[now.Name].by == nil {
-		w.brought[now.Name] = move{&r, w.Now()}
+	if r, written := command.Of(now); written && r.Brings(now.Name) && w.brought[now.Name] == nil {
+		w.brought[now.Name] = &r
 	}
 	if !taken && now.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) {
 		w.Stir()
