@@ -57,6 +57,13 @@ func arbitrary(seed int64, ofEach int) *ingest.Objects {
 			}
 		},
 		func(*corev1.EphemeralContainer, randfill.Continue) {},
+		// To fill these takes a third of an execution, and nothing reads them.
+		func(*corev1.Probe, randfill.Continue) {},
+		func(*corev1.Lifecycle, randfill.Continue) {},
+		func(*corev1.EnvVar, randfill.Continue) {},
+		func(*corev1.EnvFromSource, randfill.Continue) {},
+		func(*corev1.SecurityContext, randfill.Continue) {},
+		func(*corev1.PodSecurityContext, randfill.Continue) {},
 		func(e *corev1.TaintEffect, c randfill.Continue) {
 			*e = corev1.TaintEffect(words[c.Rand.Intn(len(words))])
 		},
