@@ -134,7 +134,7 @@ func (w *Watch) leftNow(object client.Object) bool {
 	return at != nil && w.Now().Sub(at.Time) < leaves
 }
 
-// begunNow reports whether a disruption began to take a claim only now, or has just deleted it, so that its
+// begunNow reports whether a disruption began to take or to make a claim only now, or has just deleted it, so that its
 // node goes next.
 func (w *Watch) begunNow(claim *karpenterv1.NodeClaim) bool {
 	r := commandOf(claim)
@@ -152,8 +152,14 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 		w.report(RestOrphans, "node %s of %s", node.Name, node.Spec.ProviderID)
 	}
 	for _, taint := range node.Spec.Taints {
-		joins := w.Now().Sub(node.CreationTimestamp.Time) < leaves
-		if taint.Key == cloud.Unregistered().Key && !joins || taint.Key == karpenterv1.TaintDisrupted().Key && !w.begunNow(w.claimFor(node)) || taint.Key == model.KeyNotReceiving {
+		stays := false
+		switch taint.Key {
+		case cloud.Unregistered().Key:
+			stays = w.Now().Sub(node.CreationTimestamp.Time) >= leaves
+		case karpenterv1.TaintDisrupted().Key, model.KeyNotReceiving: // of nodes that go, and of those that are bought instead
+			stays = !w.begunNow(w.claimFor(node))
+		}
+		if stays {
 			w.report(RestTaints, "node %s has %s", node.Name, taint.Key)
 		}
 	}
