@@ -16,18 +16,25 @@ const (
 	// longestArrival is how long they wait at most for each of these: some pods always arrive where many
 	// come and go.
 	longestArrival = 2 * time.Minute
+	// backoff is within what time kube-scheduler tries a pod again for which it found no room: while pods take their places,
+	// the last of them may still come.
+	backoff = 10 * time.Second
 )
 
 // Transit counts the pods that have yet to take their places, to find others because they lost theirs, to be moved, or to end.
 type Transit struct {
 	Placed, Lost, Moving, Leaving int
-	All                           int // how many pods there are
+	All                           int       // how many pods there are
+	Landed, Now                   time.Time // when one last took its place
 }
 
 // Over reports whether moves need not wait for them.
 func (t Transit) Over() bool { return !t.coming() && t.Lost == 0 && t.Moving == 0 && !t.ending() }
 
-func (t Transit) coming() bool { return t.Placed*arriving > t.All }
+func (t Transit) coming() bool {
+	return t.Placed*arriving > t.All || t.Placed > 0 && t.Now.Sub(t.Landed) < backoff
+}
+
 func (t Transit) ending() bool { return t.Leaving*arriving > t.All }
 
 // InTransit reports whether moves of a plan wait for pods in transit.
@@ -37,7 +44,7 @@ func InTransit(p *plan.Plan) bool {
 	})
 }
 
-// arrivals has moves that save money wait while many pods are on their way to their places. Nodes
+// arrivals has moves that save money wait while many pods are on their way to their places, or the last ones of many. Nodes
 // look empty until their pods have come, and pods that are moved take the room that was
 // bought for others. Moves wait for those before them, too: what is saved next depends on where
 // the scheduler puts their pods. So they do for pods that have lost their places: pods that wait take the room
@@ -46,7 +53,7 @@ func InTransit(p *plan.Plan) bool {
 // It returns since when each of these has been so.
 func arrivals(s *snapshot.Snapshot, p *plan.Plan) snapshot.Arrivals {
 	since := s.Waiting.Arrivals
-	pods := Transit{s.Waiting.Placed, len(s.Waiting.Lost), s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods)}
+	pods := Transit{s.Waiting.Placed, len(s.Waiting.Lost), s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods), s.Waiting.Landed, s.Now}
 	for _, cause := range []struct {
 		code reason.Code
 		is   bool

@@ -42,6 +42,27 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
+// Moves that save money wait for the last of the pods that take their places: kube-scheduler tries a pod again within ten seconds.
+func TestMovesWaitForTheLastArrivals(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(1_800_000_000, 0)
+	for _, look := range []struct {
+		placed int
+		landed time.Duration // ago
+		why    reason.Code
+	}{
+		{1, 9 * time.Second, reason.PodsArriving}, {1, 10 * time.Second, reason.None}, {0, time.Second, reason.None}, {21, time.Minute, reason.PodsArriving},
+	} {
+		s := &snapshot.Snapshot{Now: start, Pods: make([]snapshot.Pod, 1000)}
+		s.Waiting.Placed, s.Waiting.Landed = look.placed, start.Add(-look.landed)
+		p := &plan.Plan{Disruptions: []plan.Disruption{{Reason: plan.Underutilized}}}
+		Disruptions(s, p)
+		if delay := p.Disruptions[0].Delay; delay.Code != look.why {
+			t.Errorf("with %d pods on their way, the last one landed %s ago: waits for %q, want %q", look.placed, look.landed, delay.Code, look.why)
+		}
+	}
+}
+
 // Moves that save money wait while a pod that has lost its place has no other, for two minutes at most: it would take the
 // room that is made for the pods that move.
 func TestMovesWaitForLostPods(t *testing.T) {

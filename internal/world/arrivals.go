@@ -20,7 +20,10 @@ type arrivals struct {
 func (w *World) Transit() wait.Transit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return wait.Transit{Placed: len(w.ledger.places), Lost: len(w.ledger.lost), Moving: len(w.ledger.arranged), Leaving: w.surplus() + w.ending(), All: len(w.pods.all)}
+	return wait.Transit{
+		Placed: len(w.ledger.places), Lost: len(w.ledger.lost), Moving: len(w.ledger.arranged), Leaving: w.surplus() + w.ending(), All: len(w.pods.all),
+		Landed: w.ledger.progress, Now: w.clock.Now(),
+	}
 }
 
 // expected is how many pods of each template come to a node, or to the node of a claim.
