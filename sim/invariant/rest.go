@@ -134,7 +134,7 @@ func (w *Watch) leftNow(object client.Object) bool {
 	return at != nil && w.Now().Sub(at.Time) < leaves
 }
 
-// begunNow reports whether a disruption began to take or to make a claim only now, or has just deleted it, so that its
+// begunNow reports whether a disruption began to take a claim only now, or has just deleted it, so that its
 // node goes next.
 func (w *Watch) begunNow(claim *karpenterv1.NodeClaim) bool {
 	r := commandOf(claim)
@@ -154,9 +154,9 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 	for _, taint := range node.Spec.Taints {
 		stays := false
 		switch taint.Key {
-		case cloud.Unregistered().Key:
+		case cloud.Unregistered().Key, model.KeyNotReceiving: // the node joins, or is bought for pods that have yet to move
 			stays = w.Now().Sub(node.CreationTimestamp.Time) >= leaves
-		case karpenterv1.TaintDisrupted().Key, model.KeyNotReceiving: // of nodes that go, and of those that are bought instead
+		case karpenterv1.TaintDisrupted().Key:
 			stays = !w.begunNow(w.claimFor(node))
 		}
 		if stays {
