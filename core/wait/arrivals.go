@@ -16,8 +16,8 @@ const (
 	// longestArrival is how long they wait at most for each of these: some pods always arrive where many
 	// come and go.
 	longestArrival = 2 * time.Minute
-	// backoff is within what time kube-scheduler tries a pod again for which it found no room: while pods take their places,
-	// the last of them may still come.
+	// backoff is the time within which kube-scheduler tries a pod again that it found no room for: while pods take their
+	// places, the last of them may still come.
 	backoff = 10 * time.Second
 )
 

@@ -141,8 +141,8 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 				marks[w.nodeNamed(r.on)] = true
 			}
 		}
-		for _, name := range g.marks {
-			if begun {
+		if begun {
+			for _, name := range g.marks {
 				marks[name] = true
 			}
 		}

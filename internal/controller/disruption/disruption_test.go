@@ -70,12 +70,12 @@ func TestReplacementsAreReadyFirst(t *testing.T) {
 	h.expect("a: deleted closed Underutilized", "b: deleted closed Underutilized", "c: deleted closed Underutilized", "web-00003: rearranged", "web-00004: rearranged")
 }
 
-// When only some of the nodes could be deleted, the others follow: their pods, too, have the replacements.
-func TestARemovalThatFailedHalfwayGoesOn(t *testing.T) {
-	t.Parallel()
+// halfway is a fixture in which nodes a, b and c, of a kind and with so many pods each, are being replaced: b and c have been deleted, a could not be.
+func halfway(t *testing.T, kind string, pods int) *fixture {
+	t.Helper()
 	h := newFixture(t, web())
 	for _, name := range []string{"a", "b", "c"} {
-		h.machine(machine{name: name, kind: "memory-8", capacity: catalog.OnDemand, pods: 8})
+		h.machine(machine{name: name, kind: kind, capacity: catalog.OnDemand, pods: pods})
 	}
 	h.pass(2 * time.Second)
 	h.initialize()
@@ -86,6 +86,13 @@ func TestARemovalThatFailedHalfwayGoesOn(t *testing.T) {
 		return nil
 	})
 	h.pass(3 * time.Second)
+	return h
+}
+
+// When only some of the nodes could be deleted, the others follow: their pods, too, have the replacements.
+func TestARemovalThatFailedHalfwayGoesOn(t *testing.T) {
+	t.Parallel()
+	h := halfway(t, "memory-8", 8)
 	var replacements []string
 	for i := 3; i <= 10; i++ { // together they cost more than a, and less than all three
 		replacements = append(replacements, fmt.Sprintf("web-%05d:", i))
@@ -108,19 +115,7 @@ func each(texts []string, end string) []string {
 // When nodes go already and the others have to stay, the replacements stay too: pods are on their way to them.
 func TestNodesThatGoKeepTheirReplacements(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t, web())
-	for _, name := range []string{"a", "b", "c"} {
-		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
-	}
-	h.pass(2 * time.Second)
-	h.initialize()
-	h.Fail(func(c harness.Call) error {
-		if c.Verb == "delete" && c.Name == "a" {
-			return harness.ErrBroken
-		}
-		return nil
-	})
-	h.pass(3 * time.Second)
+	h := halfway(t, "general-8", 1)
 	h.Fail(nil)
 	h.pod("late", "node-a", func(p *corev1.Pod) {
 		p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
