@@ -16,14 +16,15 @@ import (
 	"tenon/lab/labtest"
 )
 
-// Tenon is killed in every phase of a disruption, one after the other. In the end all pods run, on as few
-// machines as without a crash, and no taint, no record and no machine remains.
+// Tenon is killed in every phase of a disruption, each time in that of another pool, while the earlier ones
+// are under way. In the end all pods run, on as few machines as without a crash, and no taint, no record and
+// no machine remains.
 func TestKilledInEveryPhase(t *testing.T) {
 	lab := labtest.Start(t)
 	var fleets []*story
 	var pools []*karpenterv1.NodePool
 	before := map[string]bool{}
-	for range 6 { // enough disruptions for all kills
+	for range phases {
 		s := begin(t, lab)
 		s.class()
 		fleets, pools = append(fleets, s), append(pools, s.pool(onDemand("m5.2xlarge", "m5.xlarge")))
@@ -37,15 +38,10 @@ func TestKilledInEveryPhase(t *testing.T) {
 	for _, s := range fleets {
 		s.awaitCandidates()
 	}
-	start := func() {
-		for i, s := range fleets {
-			s.open(pools[i])
-		}
-	}
-	for _, p := range phases {
-		fleets[0].await(p, before, start)
-		start = func() {}
-		fleets[0].kill()
+	for i, p := range phases {
+		s := fleets[i]
+		s.await(p, before, func() { s.open(pools[i]) })
+		s.kill()
 		t.Logf("killed when %s", p.name)
 	}
 	for _, s := range fleets {
@@ -65,28 +61,25 @@ type phase struct {
 	is   func(*observation) bool
 }
 
-// observation is the present claims and nodes, and the names of earlier claims.
+// observation is the present claims and nodes of a story, and the names of the claims before its disruption.
 type observation struct {
 	before map[string]bool
 	claims map[string]*karpenterv1.NodeClaim
 	nodes  map[string]*v1.Node
 }
 
-// phases are those that a client sees which watches the objects. Tenon continues until the kill arrives, so
-// the phase of the kill is approximate. (The disruption controllers have tests with a crash after every
-// single write.)
+// phases are those that a client sees which watches the objects. Each lasts until the disruption ends, so
+// that none is missed when events of claims and nodes arrive in another order. Tenon continues until the kill
+// arrives, so the phase of the kill is approximate. (The disruption controllers have tests with a crash after
+// every single write.)
 var phases = []phase{
-	{"a record is written", func(s *observation) bool { return s.any(recorded) && !s.closed() }},
-	{"a node is closed", func(s *observation) bool { return s.closed() && !s.any(s.fresh) && !s.any(leaves) }},
-	{"a replacement is launched", func(s *observation) bool {
-		return s.any(func(c *karpenterv1.NodeClaim) bool { return s.fresh(c) && recorded(c) && !ready(c) })
-	}},
+	{"a record is written", func(s *observation) bool { return s.any(recorded) }},
+	{"a node is closed", (*observation).closed},
+	{"a replacement is created", func(s *observation) bool { return s.any(s.fresh) }},
 	{"a replacement is ready", func(s *observation) bool {
-		return s.any(func(c *karpenterv1.NodeClaim) bool { return s.fresh(c) && recorded(c) && ready(c) })
+		return s.any(func(c *karpenterv1.NodeClaim) bool { return s.fresh(c) && ready(c) })
 	}},
-	{"a node of three is deleted", func(s *observation) bool {
-		return s.any(func(c *karpenterv1.NodeClaim) bool { return leaves(c) && recorded(c) })
-	}},
+	{"a node of three is deleted", func(s *observation) bool { return s.any(leaves) }},
 }
 
 func (s *observation) fresh(c *karpenterv1.NodeClaim) bool { return !s.before[c.Name] }
@@ -129,8 +122,7 @@ func (s *observation) note(event watch.Event) {
 	}
 }
 
-// await calls start once it watches, and returns as soon as a disruption is in the phase. (The first phase
-// can end within the time that a watch needs to begin.)
+// await calls start once it watches, and returns as soon as the story's disruption is in the phase.
 func (s *story) await(p phase, before map[string]bool, start func()) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), long)
@@ -140,12 +132,12 @@ func (s *story) await(p phase, before map[string]bool, start func()) {
 		s.Fatal(err)
 	}
 	// Without a version a watch begins with all existing objects.
-	claims, err := watcher.Watch(ctx, &karpenterv1.NodeClaimList{})
+	claims, err := watcher.Watch(ctx, &karpenterv1.NodeClaimList{}, s.mine())
 	if err != nil {
 		s.Fatal(err)
 	}
 	defer claims.Stop()
-	nodes, err := watcher.Watch(ctx, &v1.NodeList{})
+	nodes, err := watcher.Watch(ctx, &v1.NodeList{}, s.mine())
 	if err != nil {
 		s.Fatal(err)
 	}
