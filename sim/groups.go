@@ -323,14 +323,15 @@ func (c groupClient) resized(name string, from, to int64) {
 	}
 }
 
-// evicting counts the pods of leaving nodes, for which a decision may buy before they are evicted.
+// evicting counts the pods that need new places: those being deleted, and those of nodes that leave or are gone already. A decision
+// may buy for them before they are evicted.
 func (c groupClient) evicting() int64 {
-	leaving, n := map[string]bool{}, int64(0)
+	stays, n := map[string]bool{"": true}, int64(0) // pods without a node wait
 	for _, node := range store.All[*corev1.Node](c.sim.Store) {
-		leaving[node.Name] = node.DeletionTimestamp != nil
+		stays[node.Name] = node.DeletionTimestamp == nil
 	}
 	for _, pod := range store.All[*corev1.Pod](c.sim.Store) {
-		if leaving[pod.Spec.NodeName] || pod.DeletionTimestamp != nil {
+		if !stays[pod.Spec.NodeName] || pod.DeletionTimestamp != nil {
 			n++
 		}
 	}
