@@ -282,6 +282,10 @@ func groupPrice(g *tenonv1alpha1.NodeGroup) (model.Money, bool) {
 	return price, err == nil
 }
 
+// maxMissing limits the instances of one group that have no node yet, so that a typing error in a manifest does not
+// exhaust the memory. No cluster can have as many nodes.
+const maxMissing = 100_000
+
 // Missing is how many instances of a group have no node yet, including those that the cloud has not launched yet. Members are
 // the nodes with the group's annotation. A group that may not be changed, or may only be from now on, has no such
 // nodes, and a file may lack them.
@@ -297,7 +301,7 @@ func (t *Translator) Missing(g *tenonv1alpha1.NodeGroup, members int) int64 {
 	if i := g.Status.Instances; g.BackedOff() { // no further instances will come
 		asked = min(asked, i.Total-i.Leaving)
 	}
-	return max(asked-have, 0)
+	return min(max(asked-have, 0), maxMissing)
 }
 
 // isUnread reports whether the group's spec has changed since its status was written. If the mode was observe until now, the nodes

@@ -106,3 +106,14 @@ func TestMissingInstances(t *testing.T) {
 		}
 	}
 }
+
+// A mistyped size in a manifest does not exhaust the memory.
+func TestMissingInstancesAreLimited(t *testing.T) {
+	t.Parallel()
+	g := &tenonv1alpha1.NodeGroup{Status: tenonv1alpha1.NodeGroupStatus{
+		Size: &tenonv1alpha1.NodeGroupSize{Desired: 1 << 60}, Instances: &tenonv1alpha1.NodeGroupInstances{},
+	}}
+	if got := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{}).Missing(g, 0); got > 1_000_000 {
+		t.Errorf("%d are missing", got)
+	}
+}
