@@ -52,12 +52,19 @@ func foldKeys(s model.Selector, keys []string, operator string, podLabels map[st
 	return s
 }
 
-// checkSelector returns the error with which the scheduler would refuse a selector.
+// checkSelector returns the error with which the scheduler would refuse a selector. Labels come in the order of their keys: the
+// error is about the first one that is invalid.
 func checkSelector(field string, s *metav1.LabelSelector) error {
 	if s == nil {
 		return nil
 	}
-	if _, err := metav1.LabelSelectorAsSelector(s); err != nil {
+	var ordered metav1.LabelSelector
+	for _, key := range order.Keys(s.MatchLabels) {
+		ordered.MatchExpressions = append(ordered.MatchExpressions,
+			metav1.LabelSelectorRequirement{Key: key, Operator: metav1.LabelSelectorOpIn, Values: []string{s.MatchLabels[key]}})
+	}
+	ordered.MatchExpressions = append(ordered.MatchExpressions, s.MatchExpressions...)
+	if _, err := metav1.LabelSelectorAsSelector(&ordered); err != nil {
 		return fmt.Errorf("%s: %w", field, err)
 	}
 	return nil
