@@ -30,9 +30,8 @@ type displacement struct {
 }
 
 // Arrange enters that pods of leaving nodes have places elsewhere: on a node, or on the node of a claim.
-// From now on these places are taken, and the pods need no others. A pod keeps its place until it is
-// evicted; its replacement is a new pod, and finds the room free. If the world forgets all of this, new
-// places are found.
+// From now on these places are taken, and the pods need no others. A pod keeps its place until its successor exists: that is a
+// new pod, and finds the room free. If the world forgets all of this, new places are found.
 func (w *World) Arrange(place, by string, pods []PodRef) {
 	w.change(func() {
 		for _, p := range pods {
@@ -129,6 +128,11 @@ func (w *World) arranged(pod types.UID) (string, bool) {
 	if !ok {
 		return "", false
 	}
+	return w.nodeAt(a)
+}
+
+// nodeAt returns the node of an arrangement's place; empty while the claim of that node is not made yet.
+func (w *World) nodeAt(a arrangement) (string, bool) {
 	if name, found := w.nodes.nodeOf(a.place); found {
 		return name, true
 	}
@@ -149,6 +153,7 @@ func (w *World) displace(pod *corev1.Pod) {
 	if !ok {
 		return
 	}
+	w.keep(pod, a, true)
 	delete(w.ledger.arranged, pod.UID)
 	of := w.workload(pod)
 	w.ledger.displaced[of] = append(w.ledger.displaced[of], displacement{a.by, w.clock.Now()})

@@ -28,6 +28,7 @@ type ledger struct {
 	taken     map[string]model.Resources   // what the claim takes of its pool's limits, until the list has it
 	arranged  map[types.UID]arrangement    // see Arrange
 	displaced map[owner.Ref][]displacement // pods that disruptions have moved, by workload
+	kept      map[key]keptPlace            // the places of evicted pods whose successors do not exist yet
 	crowded   map[string]bool              // claims whose room another pod may have taken
 	guided    []*guidance                  // of the disruptions whose pods are guided, the oldest first
 	guidedOn  time.Time                    // when a receiver last opened or closed for them
@@ -51,7 +52,7 @@ type placedPod struct {
 }
 
 func newLedger() ledger {
-	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]placedPod{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, crowded: map[string]bool{},
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]placedPod{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, kept: map[key]keptPlace{}, crowded: map[string]bool{},
 		shapes: map[snapshot.TemplateIndex]int{}, nominations: map[types.UID]*nominated{}, toRecheck: map[types.UID]key{}, foreign: map[key]struct{}{}, inherited: map[types.UID]key{}, lost: map[types.UID]time.Time{}}
 }
 

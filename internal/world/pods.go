@@ -55,6 +55,11 @@ func (w *World) putPod(pod *corev1.Pod) {
 	}
 	w.pods.link(k, pod)
 	w.credit(pod, old == nil)
+	if pod.DeletionTimestamp == nil {
+		delete(w.ledger.kept, k)
+	} else if a, arranged := w.ledger.arranged[pod.UID]; arranged && (old == nil || old.DeletionTimestamp == nil) {
+		w.keep(pod, a, false)
+	}
 	w.index.Replace(old, pod)
 	if pod.Spec.NodeName != "" && (old == nil || old.Spec.NodeName == "") {
 		w.bound(pod)
@@ -274,6 +279,7 @@ func (g *podState) dirtyOn(node string) {
 // refreshPods brings the list up to date.
 func (w *World) refreshPods() {
 	w.reconsider()
+	w.releaseKept()
 	if len(w.pods.dirty) == 0 {
 		return
 	}
@@ -284,7 +290,9 @@ func (w *World) refreshPods() {
 	slices.SortFunc(keys, compareKeys)
 	fresh := make([]snapshot.Pod, 0, len(keys))
 	for _, k := range keys {
-		if pod := w.pods.all[k]; pod != nil {
+		if successor, kept := w.successor(k); kept {
+			fresh = append(fresh, successor)
+		} else if pod := w.pods.all[k]; pod != nil {
 			if translated, ok := w.translate(k, pod); ok {
 				fresh = append(fresh, translated)
 			}
