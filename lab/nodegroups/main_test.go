@@ -15,7 +15,7 @@ import (
 func TestMain(m *testing.M) {
 	labtest.Main(m, labtest.Options{Controller: "tenon", BootDelay: boot, Parallel: 6, Settings: []string{
 		"FEATURE_GATES=NodeGroups=true", "NODE_GROUP_AUTO_DISCOVERY=asg:tag=k8s.io/cluster-autoscaler/enabled",
-		"SCALE_DOWN_DELAY_AFTER_ADD=10s", // groups have no tag for it
+		"SCALE_DOWN_DELAY_AFTER_ADD=10s", "MAX_DRAIN_PARALLELISM=5", // groups have no tags for these
 		"EXPANDER=priority,price",
 		"ENABLE_PROVISIONING_REQUESTS=true",
 		"BALANCE_SIMILAR_NODE_GROUPS=true",
