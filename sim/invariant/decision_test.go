@@ -72,6 +72,15 @@ func (s *fixture) pace() {
 	s.pass(time.Hour)
 }
 
+// holds sets the pool's consolidateAfter.
+func (s *fixture) holds(after time.Duration) {
+	s.t.Helper()
+	var pool karpenterv1.NodePool
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: "default"}, &pool))
+	pool.Spec.Disruption.ConsolidateAfter = karpenterv1.DurationOf(after)
+	s.must(s.store.Update(context.Background(), &pool))
+}
+
 // oneAfterAnother removes a node of a pool whose budget is one, and then another.
 func (s *fixture) oneAfterAnother(gone bool) {
 	s.t.Helper()
@@ -334,6 +343,9 @@ func decisions() map[string]example {
 		"a pod that moves on to a node that had just joined when its first move was decided": {invariant.MovedOnce,
 			func(s *fixture) { s.twiceSlowly(2 * time.Minute) },
 			func(s *fixture) { s.twiceSlowly(30 * time.Second) }},
+		"a pod that moves on after consolidateAfter has held other nodes": {invariant.MovedOnce,
+			func(s *fixture) { s.holds(5 * time.Minute); s.twice("b", func() {}) },
+			func(s *fixture) { s.holds(15 * time.Minute); s.twice("b", func() {}) }},
 		"a pod that moves on because much is saved": {invariant.MovedOnce,
 			func(s *fixture) { s.twice("b", func() {}) },
 			func(s *fixture) { s.twice("b", func() { s.saves = model.Unit }) }},
@@ -358,6 +370,9 @@ func decisions() map[string]example {
 				s.pass(time.Minute)
 				s.disrupts(plan.Underutilized, "undo", []string{"b"}, nil)
 			}},
+		"a machine that is bought, and given up after consolidateAfter has held other nodes": {invariant.NotUndone,
+			func(s *fixture) { s.holds(5 * time.Minute); s.undoneAfter(10*time.Minute, plan.Underutilized) },
+			func(s *fixture) { s.holds(15 * time.Minute); s.undoneAfter(10*time.Minute, plan.Underutilized) }},
 		"an empty machine that was bought, and is given up": {invariant.NotUndone,
 			func(s *fixture) { s.undone(plan.Underutilized) },
 			func(s *fixture) { s.undone(plan.Empty) }},

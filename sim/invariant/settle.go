@@ -44,9 +44,21 @@ const settles = 10 * time.Minute
 func (w *Watch) Stir() { w.stirred = w.Now() }
 
 // lasts reports whether what a command decided has to last: nothing has changed since some time before the
-// decision. When its pods move does not matter: replacements may take minutes to join, and the decision
+// decision, and no node was held by consolidateAfter after the change: once such a node may go, better moves
+// may be found. When its pods move does not matter: replacements may take minutes to join, and the decision
 // knows nothing of what changes in that time.
-func (w *Watch) lasts(r *command.Record) bool { return r.Begun.Sub(w.stirred) >= still }
+func (w *Watch) lasts(r *command.Record) bool { return r.Begun.Sub(w.stirred) >= max(still, w.hold()) }
+
+// hold is the longest consolidateAfter of the pools. A node of a pool with Never never becomes one that may go.
+func (w *Watch) hold() time.Duration {
+	longest := time.Duration(0)
+	for _, pool := range store.All[*karpenterv1.NodePool](w.Store) {
+		if after := pool.Spec.Disruption.ConsolidateAfter.Duration; after != nil {
+			longest = max(longest, *after)
+		}
+	}
+	return longest
+}
 
 // settled reports whether nothing has changed for so long that no decision may remain.
 func (w *Watch) settled() bool { return w.Now().Sub(w.stirred) >= settles }
