@@ -3,6 +3,7 @@ package nodegroups
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -33,16 +34,9 @@ import (
 // a node group of another name, so that pods which name that may be there. The name of the pool is returned.
 func (s *story) convert(name, label string) string {
 	s.Helper()
-	program := got(labtest.Product())(s)
-	convert := exec.CommandContext(s.Context(), program, "groups", "convert", s.groups[name])
-	var said bytes.Buffer
-	convert.Stderr, convert.Env = &said, s.environment()
-	text, err := convert.Output()
-	if status, is := errors.AsType[*exec.ExitError](err); err != nil && (!is || status.ExitCode() != 2) { // 2: something is lost
-		s.Fatalf("convert: %v\n%s", err, said.Bytes())
-	}
-	s.Logf("what is different:\n%s", said.Bytes())
-	validate := exec.CommandContext(s.Context(), program, "validate", "-")
+	text, said := s.tenon("groups", "convert", s.groups[name])
+	s.Logf("what is different:\n%s", said)
+	validate := exec.CommandContext(s.Context(), got(labtest.Product())(s), "validate", "-")
 	validate.Stdin = bytes.NewReader(text)
 	if out, err := validate.CombinedOutput(); err != nil {
 		s.Fatalf("the objects are not valid: %v\n%s\n%s", err, out, text)
@@ -72,10 +66,42 @@ func (s *story) convert(name, label string) string {
 	return pool.Name
 }
 
-// environment is that of a user of the emulated AWS.
-func (s *story) environment() []string {
+// tenon runs the program as a user of the cluster and of the emulated AWS does. Its status is 0, or 2, which says that there is something to do.
+func (s *story) tenon(args ...string) (out []byte, said string) {
 	s.Helper()
-	return append(os.Environ(), "AWS_REGION=us-west-2", "AWS_ENDPOINT_URL="+endpoint(s.T, s.Lab), "AWS_ACCESS_KEY_ID=000000000001", "AWS_SECRET_ACCESS_KEY=lab")
+	command := exec.CommandContext(s.Context(), got(labtest.Product())(s), args...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	command.Env = append(os.Environ(), "KUBECONFIG="+s.Lab.Directory.Kubeconfig(),
+		"AWS_REGION=us-west-2", "AWS_ENDPOINT_URL="+endpoint(s.T, s.Lab), "AWS_ACCESS_KEY_ID=000000000001", "AWS_SECRET_ACCESS_KEY=lab")
+	out, err := command.Output()
+	if status, is := errors.AsType[*exec.ExitError](err); err != nil && (!is || status.ExitCode() != 2) {
+		s.Fatalf("tenon %v: %v\n%s", args, err, stderr.Bytes())
+	}
+	return out, stderr.String()
+}
+
+// awaitReplaceable waits until a check of a group says that a hand-over would replace so many nodes, and that none would stay.
+func (s *story) awaitReplaceable(name string, nodes int) {
+	s.Helper()
+	s.Eventually("all nodes of the group can be replaced", func(context.Context) (bool, string) {
+		out, _ := s.tenon("groups", "check", tenonv1alpha1.ObjectName(s.groups[name]), "-o", "json")
+		var check struct {
+			Nodes []struct {
+				Outcome string `json:"outcome"`
+			} `json:"nodes"`
+		}
+		if err := json.Unmarshal(out, &check); err != nil {
+			s.Fatalf("%v in %s", err, out)
+		}
+		stays := 0
+		for _, node := range check.Nodes {
+			if node.Outcome == "stays" {
+				stays++
+			}
+		}
+		return len(check.Nodes) == nodes && stays == 0, string(out)
+	})
 }
 
 // watchPods notes, until the returned function is called, the longest time for which a pod of an app had no node.
@@ -173,6 +199,7 @@ func TestAGroupIsHandedOver(t *testing.T) {
 	s.Running("web", nodes)
 	s.awaitSizes(map[string]int32{"web": int32(nodes)})
 	own := s.convert("web", "own")
+	s.awaitReplaceable("web", nodes)
 	longest, begun := s.watchPods("web"), time.Now()
 
 	s.change("web", `{"spec":{"mode":"handover","disruption":{"consolidateAfter":"Never","budgets":[{"nodes":"25%"}]}}}`)

@@ -3,6 +3,7 @@ package nodegroups
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,7 +12,7 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 )
 
-// A group that a running Cluster Autoscaler may change is not changed, and says why; another group is. When the Cluster Autoscaler is
+// A group that a running Cluster Autoscaler may change is not changed, and says why; another group is. Its settings can be imported. When the Cluster Autoscaler is
 // scaled to 0, the pods that waited for its groups get nodes of the cheaper one, whichever becomes free first.
 func TestAGroupOfARunningClusterAutoscalerIsKept(t *testing.T) {
 	s := tell(t)
@@ -26,6 +27,12 @@ func TestAGroupOfARunningClusterAutoscalerIsKept(t *testing.T) {
 	s.shown()
 	s.awaitForeign("web", true, "DeploymentRuns")
 	s.awaitForeign("free", false, "NoneSeen")
+	values, said := s.tenon("groups", "import", "--deployment", s.Namespace+"/cluster-autoscaler")
+	for _, part := range []string{"0:4:" + s.groups["dear"], "0:4:" + s.groups["web"], "nodeGroups: true"} {
+		if !strings.Contains(string(values), part) {
+			t.Errorf("values for the chart without %s:\n%s\n%s", part, values, said)
+		}
+	}
 
 	s.deploy("web", 1, "web", "dear")
 	s.deploy("free", 1, "free")
