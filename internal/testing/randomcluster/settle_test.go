@@ -21,11 +21,12 @@ import (
 // others. Of 30 such pods in 375 fleets 13 had been moved to a node that stayed only because a budget, a nomination or
 // the rules of pods held it; 11 to a node that was merged with others, or filled others that were bought at the same time
 // or later; 6 to a new node although another had room, which was not asked, or took only pods that end. In ranges of 375
-// fleets 4.0, 4.3, 4.4 and 8.0 % of the moved pods were moved twice. To let no node receive that a budget holds gives
+// fleets 4.0, 4.3, 4.4 and 8.0 % of the moved pods were moved twice. The limit is on fleets, because one of them may have eleven
+// such pods: of 1,500 fleets 76 had some, and of 75 in a row one to seven. To let no node receive that a budget holds gives
 // more of them, 36 instead of 30: nodes are bought then that are merged later.
 func TestFleetsSettle(t *testing.T) {
 	t.Parallel()
-	once, twice := 0, 0
+	once, twice, restless := 0, 0, uint64(0)
 	for seed := *first; seed < *first+*seeds/4; seed++ {
 		s := Fleet(seed, 8).Snapshot()
 		for i := range s.Pods {
@@ -56,23 +57,27 @@ func TestFleetsSettle(t *testing.T) {
 		if busy >= 14 {
 			t.Errorf("seed %d: something was given up in round %d still", seed, busy)
 		}
+		before := twice
 		for _, n := range moved {
 			if once++; n > 1 {
 				twice++
 			}
 		}
+		if twice > before {
+			restless++
+		}
 	}
-	if twice*mostAgain > once {
-		t.Errorf("%d of %d pods that were moved were moved again", twice, once)
+	if restless*mostAgain > *seeds/4 {
+		t.Errorf("%d of %d fleets moved pods again", restless, *seeds/4)
 	}
-	t.Logf("%d pods were moved, %d of them again", once, twice)
+	t.Logf("%d pods were moved, %d of them again, in %d fleets", once, twice, restless)
 }
 
 const (
 	// leastOfAgain: disruptions that move pods again save one part in so many of their nodes' price, or more.
 	leastOfAgain = 12
-	// mostAgain: of the pods that are moved, at most one in so many is moved again.
-	mostAgain = 8
+	// mostAgain: at most one in so many fleets moves pods again.
+	mostAgain = 10
 )
 
 // countMoves counts the moves of a plan, and returns its disruptions that move pods again.
