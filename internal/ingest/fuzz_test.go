@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,7 +36,7 @@ func arbitrary(seed int64, ofEach int) *ingest.Objects {
 	dice := rand.New(rand.NewPCG(uint64(seed), 0))
 	out := &ingest.Objects{}
 	for range ofEach {
-		for _, k := range kinds() {
+		for _, k := range kinds {
 			v := reflect.New(k.of)
 			k.fill(dice, v.Elem())
 			out.Add(v.Interface().(metav1.Object))
@@ -52,7 +51,8 @@ type kind struct {
 	fill fill
 }
 
-var kinds = sync.OnceValue(func() []kind {
+// kinds are read only.
+var kinds = func() []kind {
 	f := &filler{texts: words, fills: map[reflect.Type]fill{}}
 	particular(f)
 	var out []kind
@@ -66,7 +66,7 @@ var kinds = sync.OnceValue(func() []kind {
 		out = append(out, kind{t, f.of(t)})
 	}
 	return out
-})
+}()
 
 var words = []string{
 	"", "a", "b", "default", "app", "zone-a", "true", "3", "-1", "99999999999999999999", "not a label/!", "<&\u2028é", "small",
