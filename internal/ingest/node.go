@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,7 @@ func (t *Translator) Node(node *corev1.Node, claim *karpenterv1.NodeClaim, price
 		return snapshot.Node{}, false
 	}
 	v := view{t: t, node: node, claim: claim, prices: prices}
+	v.choice = sync.OnceValue(v.findChoice)
 	return v.snapshot(), true
 }
 
@@ -57,6 +59,8 @@ type view struct {
 	node   *corev1.Node
 	claim  *karpenterv1.NodeClaim
 	prices Prices
+	// choice is what may be launched for the claim, which is looked up for claims without an instance only.
+	choice func() choice
 }
 
 func (v view) snapshot() snapshot.Node {
@@ -276,8 +280,8 @@ func filledUp(r, from model.Resources) model.Resources {
 // expected is the room of the instance that will probably be launched for a claim; if no offering
 // is known, the requests of the claim.
 func (v view) expected() (capacity, allocatable model.Resources) {
-	if kind, offering := cheapest(v.prices.Offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); kind != nil {
-		return kind.FullCapacity(offering), kind.Allocatable(offering)
+	if c := v.choice(); c.kind != nil {
+		return c.kind.FullCapacity(c.offering), c.kind.Allocatable(c.offering)
 	}
 	requests := resources(v.claim.Spec.Resources.Requests)
 	return requests, requests
@@ -286,14 +290,14 @@ func (v view) expected() (capacity, allocatable model.Resources) {
 // most is the most of each resource that may be launched for the claim; nothing once the launched instance is
 // known.
 func (v view) most() model.Resources {
-	var most model.Resources
-	if v.node != nil || v.prices.Offers == nil || !resources(v.claim.Status.Capacity).IsZero() {
-		return most
+	if v.node != nil || !resources(v.claim.Status.Capacity).IsZero() {
+		return model.Resources{}
 	}
-	for t, o := range Buyable(v.prices.Offers, v.requirements(), v.t.options.Vocabulary.WellKnown()) {
-		most = most.Max(t.FullCapacity(o))
-	}
-	return most
+	return v.choice().most
+}
+
+func (v view) findChoice() choice {
+	return choiceOf(v.prices.Offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests))
 }
 
 // price is that of an hour, including what the pool's nodes cost beyond their machines. Zero means
@@ -311,7 +315,7 @@ func (v view) machinePrice(n *snapshot.Node) model.Money {
 		return groupNodePrice(v.prices.Offers)
 	}
 	if n.InstanceType == "" && v.claim != nil {
-		if _, offering := cheapest(v.prices.Offers, v.requirements(), v.t.options.Vocabulary.WellKnown(), resources(v.claim.Spec.Resources.Requests)); offering != nil {
+		if offering := v.choice().offering; offering != nil {
 			return offering.Price
 		}
 	}

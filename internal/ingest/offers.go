@@ -10,23 +10,33 @@ import (
 	"tenon/core/snapshot"
 )
 
-// cheapest finds the available offering with the lowest price that the requirements allow and that
-// has enough room. Both results are nil when there is none.
-func cheapest(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet, room model.Resources) (*catalog.Type, *catalog.Offering) {
+// choice is what the cloud can launch for a claim.
+type choice struct {
+	// kind and offering are the cheapest that have enough room; nil when there are none.
+	kind     *catalog.Type
+	offering *catalog.Offering
+	// most is the most that any of them has of each resource.
+	most model.Resources
+}
+
+// choiceOf looks through the available offerings that the requirements allow.
+func choiceOf(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet, room model.Resources) choice {
+	var c choice
 	if offers == nil {
-		return nil, nil
+		return c
 	}
-	var kind *catalog.Type
-	var best *catalog.Offering
 	for t, o := range Buyable(offers, want, wellKnown) {
+		if full := t.FullCapacity(o); !full.Fits(c.most) {
+			c.most = c.most.Max(full)
+		}
 		if !room.Fits(t.Allocatable(o)) {
 			continue
 		}
-		if best == nil || cmp.Or(cmp.Compare(o.Price, best.Price), cmp.Compare(t.Name, kind.Name)) < 0 {
-			kind, best = t, o
+		if c.kind == nil || cmp.Or(cmp.Compare(o.Price, c.offering.Price), cmp.Compare(t.Name, c.kind.Name)) < 0 {
+			c.kind, c.offering = t, o
 		}
 	}
-	return kind, best
+	return c
 }
 
 // CanBuy reports whether a catalogue has an available offering that these requirements allow.
