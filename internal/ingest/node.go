@@ -141,13 +141,18 @@ func (v view) registered() bool {
 	return v.node != nil && (!v.managed() || v.node.Labels[karpenterv1.LabelRegistered] == "true" || v.silent())
 }
 
-// initialized nodes of groups are those that have joined: nothing else says whether their taints are startup taints.
+// initialized nodes of groups are those that have joined: nothing else says whether their taints are startup taints. Those of pools have
+// the label and their claim.
 func (v view) initialized() bool {
 	if v.group() != "" {
 		return v.node.Annotations[tenonv1alpha1.AnnotationJoined] == "true"
 	}
-	return v.node != nil && (!v.managed() || v.node.Labels[karpenterv1.LabelInitialized] == "true" || v.silent())
+	return v.node != nil && (!v.managed() || v.node.Labels[karpenterv1.LabelInitialized] == "true" && v.claimed() || v.silent())
 }
+
+// claimed reports whether a node of a pool has its claim, which may be seen later than the node, or be deleted before it. Nothing can be
+// recorded about the disruption of a node without it. Claims may be left out of files.
+func (v view) claimed() bool { return v.claim != nil || v.t.options.Files }
 
 // group is the pool of the group that the node belongs to; empty for none.
 func (v view) group() string { return memberOf(v.node, v.claim) }

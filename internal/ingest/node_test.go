@@ -125,6 +125,17 @@ func TestNodesThatAreNotKnownYet(t *testing.T) {
 	}
 }
 
+// A node of a pool is initialized by its claim. Without the claim, nothing could be recorded about its disruption.
+func TestInitializedNodesHaveTheirClaim(t *testing.T) {
+	t.Parallel()
+	alone := node(settled, "providerID: 'cloud:///1'", realRoom)
+	check(t, "before its claim is seen to have the instance", build(t, fromCluster(t), claim("", "")+alone).Nodes[0].Initialized, false)
+	check(t, "without a claim", onlyNode(t, build(t, fromCluster(t), alone)).Initialized, false)
+	check(t, "with its claim", onlyNode(t, build(t, fromCluster(t), claim("", launched)+alone)).Initialized, true)
+	check(t, "in files, where claims may be left out", onlyNode(t, build(t, fromFiles(t), alone)).Initialized, true)
+	check(t, "of no pool", onlyNode(t, build(t, fromCluster(t), node("", "", realRoom))).Initialized, true)
+}
+
 func TestLeavingNodes(t *testing.T) {
 	t.Parallel()
 	condition := func(name, status string) string {
