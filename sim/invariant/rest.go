@@ -242,9 +242,14 @@ func (w *Watch) limitsAwaited() bool {
 	return false
 }
 
-// has returns how much CPU the machines of a pool have.
+// has returns how much CPU counts for the limit of a pool.
 func (w *Watch) has(pool string) int64 {
 	var cpu int64
+	for _, claim := range w.outlived() {
+		if poolOf(claim) == pool {
+			cpu += claim.Status.Capacity.Cpu().MilliValue()
+		}
+	}
 	for _, i := range w.Cloud.Instances() {
 		if i.Pool == pool && i.State != cloud.Terminating {
 			cpu += i.Capacity.CPU

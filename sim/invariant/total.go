@@ -10,6 +10,7 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
 	"tenon/core/model"
+	"tenon/internal/ingest"
 	"tenon/sim/store"
 )
 
@@ -148,10 +149,25 @@ func (w *Watch) totalsReached(pod *corev1.Pod, without ...cloud.Instance) bool {
 			needs = cores * memoryPerCore / 1000
 		}
 		left := limit.Value - w.sum(limit.Name)
+		for _, claim := range w.outlived() {
+			left -= amountOf(ingest.Resources(claim.Status.Capacity), limit.Name)
+		}
 		for _, i := range without {
 			left += amountOf(i.Capacity, limit.Name)
 		}
 		return left < needs
+	})
+}
+
+// outlived returns the claims in use whose machines have ended. The product counts them for limits until it notices that, for which
+// NoStrayClaim gives it some minutes.
+func (w *Watch) outlived() []*karpenterv1.NodeClaim {
+	lives := map[string]bool{}
+	for _, i := range w.Cloud.Instances() {
+		lives[i.ProviderID] = i.State != cloud.Terminating
+	}
+	return slices.DeleteFunc(store.All[*karpenterv1.NodeClaim](w.Store), func(claim *karpenterv1.NodeClaim) bool {
+		return claim.DeletionTimestamp != nil || claim.Status.ProviderID == "" || lives[claim.Status.ProviderID]
 	})
 }
 

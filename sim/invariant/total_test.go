@@ -1,10 +1,13 @@
 package invariant_test
 
 import (
+	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
@@ -52,6 +55,26 @@ func (s *fixture) shrinks(keep int64, before ...func()) {
 	s.delete(node)
 }
 
+// ended makes a claim whose machine has ended, which the product does not know yet.
+func (s *fixture) ended() *karpenterv1.NodeClaim {
+	s.t.Helper()
+	claim, node := s.serve("a")
+	claim.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
+	s.must(s.store.Status().Update(context.Background(), claim))
+	s.cloud.Kill(node.Spec.ProviderID)
+	return claim
+}
+
+// reached has the pool say that its limit is reached.
+func (s *fixture) reached() {
+	s.t.Helper()
+	var pool karpenterv1.NodePool
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: "default"}, &pool))
+	pool.Status.Conditions = []metav1.Condition{{
+		Type: karpenterv1.ConditionLimitReached, Status: metav1.ConditionTrue, Reason: "LimitReached", LastTransitionTime: metav1.NewTime(s.clock.Now())}}
+	s.must(s.store.Status().Update(context.Background(), &pool))
+}
+
 // totals are examples of limits and minimums of all nodes.
 func totals() map[string]example {
 	return map[string]example{
@@ -67,6 +90,12 @@ func totals() map[string]example {
 		"a group that shrinks below the minimum": {invariant.ClusterFloors,
 			func(s *fixture) { s.shrinks(8_000) },
 			func(s *fixture) { s.shrinks(4_000) }},
+		"at rest, a pod that waits for what an ended machine had of a limit of the cluster": {invariant.RestRuns,
+			func(s *fixture) { s.most(1); s.delete(s.ended()); s.pod("p", ""); s.rest() },
+			func(s *fixture) { s.most(1); s.ended(); s.pod("p", ""); s.rest() }},
+		"at rest, a pod that waits for what an ended machine had of its pool's limit": {invariant.RestRuns,
+			func(s *fixture) { s.limit("4"); s.reached(); s.delete(s.ended()); s.pod("p", ""); s.rest() },
+			func(s *fixture) { s.limit("4"); s.reached(); s.ended(); s.pod("p", ""); s.rest() }},
 		"a group that shrinks while a node of a pool leaves": {invariant.ClusterFloors,
 			func(s *fixture) { s.shrinks(8_000) },
 			func(s *fixture) { s.shrinks(8_000, func() { s.delete(s.claim("a")) }) }},
