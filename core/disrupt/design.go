@@ -140,7 +140,7 @@ func (x *search) leavers(candidates, receivers []snapshot.NodeIndex) []snapshot.
 	for _, at := range candidates {
 		// A node that is worth its price as it is may still go, but only by itself: in a group, the savings
 		// of other nodes would pay for moving its pods.
-		if n := &x.nodes[at]; leaves[at] && float64(n.Price)-n.value > n.worth {
+		if leaves[at] && x.nodes[at].wasteful() {
 			out = append(out, at)
 		}
 	}

@@ -62,8 +62,7 @@ func (x *search) regroup(p snapshot.PoolIndex) {
 		for later := g + 1; later < groups; later++ {
 			rest = append(rest, everyNth(leavers, later, groups)...)
 		}
-		group, receivers := x.retain(everyNth(leavers, g, groups), slices.Concat(spare, everyNth(stays, g, groups)), rest)
-		x.solve(group, receivers)
+		receivers := x.solve(everyNth(leavers, g, groups), slices.Concat(spare, everyNth(stays, g, groups)), x.mixtureOf(rest))
 		spare = x.roomy(receivers, rest)
 	}
 }
@@ -117,19 +116,11 @@ func (x *search) roomy(nodes, others []snapshot.NodeIndex) []snapshot.NodeIndex 
 const fewTries = 4
 
 // solve gives up the nodes of a group if that is worth it, without the nodes that turn out to be in the
-// way.
-func (x *search) solve(nodes, receivers []snapshot.NodeIndex) {
+// way. It exchanges nodes with the receivers where that gains more, and returns the receivers.
+func (x *search) solve(nodes, receivers []snapshot.NodeIndex, later mixture) []snapshot.NodeIndex {
 	for range fewTries {
-		ledger := x.newBudgetUse(plan.Underutilized)
-		nodes = slices.DeleteFunc(slices.Clone(nodes), func(at snapshot.NodeIndex) bool {
-			if _, tied := x.hasPodRules(x.nodes[at].moving); tied {
-				return true
-			}
-			_, ok := ledger.add(&x.nodes[at])
-			return !ok
-		})
-		if len(nodes) == 0 {
-			return
+		if nodes, _ = x.releasable(nodes); len(nodes) == 0 {
+			break
 		}
 		p, refused := x.propose(plan.Underutilized, nodes, receivers, true)
 		if refused != nil {
@@ -137,13 +128,40 @@ func (x *search) solve(nodes, receivers []snapshot.NodeIndex) {
 			nodes = slices.DeleteFunc(nodes, func(at snapshot.NodeIndex) bool { return x.nodes[at].Name == home })
 			continue
 		}
-		p.ledger = ledger
-		if _, ok := x.cheaper(p); ok {
-			if _, ok := x.balanced(p); ok && x.lands(p) {
-				x.accept(p)
-				return
+		p = x.retain(p, later)
+		if _, p.ledger = x.releasable(p.nodes); x.worthwhile(p) {
+			for _, q := range slices.Compact([]*proposal{x.extend(p, later), p}) {
+				if x.lands(q) {
+					x.accept(q)
+					return q.asked.Receivers
+				}
 			}
 		}
 		nodes = nodes[:len(nodes)/2]
 	}
+	return receivers
+}
+
+// releasable are those of some nodes that may go together, by budgets and by rules between pods.
+func (x *search) releasable(nodes []snapshot.NodeIndex) ([]snapshot.NodeIndex, *budgetUse) {
+	ledger := x.newBudgetUse(plan.Underutilized)
+	var out []snapshot.NodeIndex
+	for _, at := range nodes {
+		if _, tied := x.hasPodRules(x.nodes[at].moving); tied {
+			continue
+		}
+		if _, ok := ledger.add(&x.nodes[at]); ok {
+			out = append(out, at)
+		}
+	}
+	return out, ledger
+}
+
+// worthwhile reports whether a proposal may be carried out and its savings justify the evictions.
+func (x *search) worthwhile(p *proposal) bool {
+	if _, ok := x.cheaper(p); !ok {
+		return false
+	}
+	_, ok := x.balanced(p)
+	return ok
 }

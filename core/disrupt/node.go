@@ -28,6 +28,15 @@ type node struct {
 	prospect plan.Prospect
 }
 
+// wasteful reports whether the node costs so much more than its pods would in the best of fleets that this
+// justifies moving them.
+func (n *node) wasteful() bool { return float64(n.Price)-n.value > n.worth }
+
+// like reports whether the nodes cost the same and hold pods that are worth the same.
+func (n *node) like(o *node) bool {
+	return n.Price == o.Price && n.value == o.value && n.worth == o.worth
+}
+
 // readNodes enters the nodes, with what their pods want.
 func (x *search) readNodes() {
 	x.nodeAt = make(map[string]snapshot.NodeIndex, len(x.s.Nodes))

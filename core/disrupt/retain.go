@@ -7,39 +7,40 @@ import (
 	"tenon/core/snapshot"
 )
 
-// retain takes nodes out of a group and makes them receivers where that costs less than what the group would
-// buy otherwise: a group seldom fills its last node, and what it leaves free is of use to the rest, the
-// nodes of the groups that follow.
-func (x *search) retain(nodes, receivers, rest []snapshot.NodeIndex) (group, takers []snapshot.NodeIndex) {
-	if len(rest) == 0 {
-		return nodes, receivers
+// retain takes nodes out of a proposal and makes them receivers where that gains as much: a group seldom fills
+// the last node that it buys, and what a node of its own leaves free is of use to later pods, those of the
+// groups that follow.
+func (x *search) retain(p *proposal, later mixture) *proposal {
+	if len(later.sizes) == 0 {
+		return p
 	}
-	later := x.mixtureOf(rest)
-	cost, buys := x.outlay(nodes, receivers, later)
+	most := x.benefit(p, later)
 	for range fewTries {
-		if !buys || len(nodes) < 2 {
+		if len(p.answer.Claims) == 0 || len(p.nodes) < 2 {
 			break
 		}
-		last := nodes[len(nodes)-1] // the least wasteful one
+		fewer, last := p.nodes[:len(p.nodes)-1], p.nodes[len(p.nodes)-1] // the least wasteful one
 		if !x.receives(&x.nodes[last]) {
 			break
 		}
-		fewer, more := nodes[:len(nodes)-1], append(slices.Clone(receivers), last)
-		less, still := x.outlay(fewer, more, later)
-		if n := &x.nodes[last]; less+float64(n.Price)-n.worth > cost {
+		q, refused := x.propose(plan.Underutilized, fewer, append(slices.Clone(p.asked.Receivers), last), true)
+		if refused != nil {
 			break
 		}
-		nodes, receivers, buys, cost = fewer, more, still, less
+		benefit := x.benefit(q, later)
+		if benefit < most {
+			break
+		}
+		p, most = q, benefit
 	}
-	return nodes, receivers
+	return p
 }
 
-// outlay is what has to be bought for the pods of some nodes, less what the room that receivers have left
-// then is worth to later pods.
-func (x *search) outlay(nodes, receivers []snapshot.NodeIndex, later mixture) (cost float64, buys bool) {
-	p, refused := x.propose(plan.Underutilized, nodes, receivers, true)
-	if refused != nil {
-		return 0, false
+// benefit is what a proposal gains, with what the room that its receivers have left is worth to later pods.
+func (x *search) benefit(p *proposal, later mixture) float64 {
+	benefit := p.gain()
+	if len(later.sizes) == 0 {
+		return benefit
 	}
 	after := map[snapshot.NodeIndex][]int64{}
 	for _, on := range p.answer.Existing {
@@ -51,13 +52,12 @@ func (x *search) outlay(nodes, receivers []snapshot.NodeIndex, later mixture) (c
 		}
 		after[on.Node] = left
 	}
-	cost = float64(p.answer.Price)
-	for _, n := range receivers {
+	for _, n := range p.asked.Receivers {
 		left, known := after[n]
 		if !known {
 			left = x.fleet.Room(n)
 		}
-		cost -= later.fill(left)
+		benefit += later.fill(left)
 	}
-	return cost, len(p.answer.Claims) > 0
+	return benefit
 }

@@ -211,7 +211,7 @@ func (x *search) withRoom() []snapshot.NodeIndex {
 // nearlyWorth is 1 for nodes that would be given up if their pods could be had at their value
 // elsewhere.
 func (x *search) nearlyWorth(at snapshot.NodeIndex) int {
-	if n := &x.nodes[at]; n.state == consolidatable && float64(n.Price)-n.value > n.worth {
+	if n := &x.nodes[at]; n.state == consolidatable && n.wasteful() {
 		return 1
 	}
 	return 0
