@@ -12,5 +12,6 @@ import (
 
 func nodes(p Parts) []reconcile.Controller {
 	evictions := eviction.Options{Rolled: func(d *appsv1.Deployment) { p.World.Put(d) }, Turn: p.World.Turn, GuidedTo: p.World.GuidedTo}
-	return append(health.New(p.Kit), termination.New(p.Kit), eviction.New(p.Kit, evictions), guidance.New(p.Kit, p.World, p.Parallel))
+	ends := termination.Options{Ended: p.World.NodeWritten}
+	return append(health.New(p.Kit), termination.New(p.Kit, ends), eviction.New(p.Kit, evictions), guidance.New(p.Kit, p.World, p.Parallel))
 }

@@ -78,7 +78,7 @@ func newFixture(t *testing.T, change ...func(*karpenterv1.NodeClaim)) *fixture {
 // start starts or restarts the process, which knows nothing.
 func (s *fixture) start() {
 	kit := s.Restart()
-	s.controllers = []reconcile.Controller{termination.New(kit), eviction.New(kit, eviction.Options{})}
+	s.controllers = []reconcile.Controller{termination.New(kit, termination.Options{}), eviction.New(kit, eviction.Options{})}
 	s.seen, s.due = map[string]client.Object{}, map[job]time.Time{}
 }
 

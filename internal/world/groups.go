@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
@@ -44,7 +45,7 @@ func newGroups() groups { return groups{all: map[string]*grouped{}} }
 // put reports whether something has changed that matters to decisions. A size that was just written is entered before the watch has it, so an older
 // state of the object is ignored.
 func (r *groups) put(t *ingest.Translator, o *tenonv1alpha1.NodeGroup) bool {
-	if old := r.all[o.Name]; old != nil && olderGroup(o, old.object) {
+	if old := r.all[o.Name]; old != nil && older(o, old.object) {
 		return false
 	}
 	if old := r.all[o.Name]; old != nil && sameGroup(old.object, o) {
@@ -57,10 +58,10 @@ func (r *groups) put(t *ingest.Translator, o *tenonv1alpha1.NodeGroup) bool {
 	return true
 }
 
-// olderGroup reports whether an object is an older state of another one. Versions that are no numbers have no order.
-func olderGroup(o, than *tenonv1alpha1.NodeGroup) bool {
-	order, err := resourceversion.CompareResourceVersion(o.ResourceVersion, than.ResourceVersion)
-	return err == nil && order < 0 && o.UID == than.UID
+// older reports whether an object is an older state of another one. Versions that are no numbers have no order.
+func older(o, than metav1.Object) bool {
+	order, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), than.GetResourceVersion())
+	return err == nil && order < 0 && o.GetUID() == than.GetUID()
 }
 
 func sameGroup(a, b *tenonv1alpha1.NodeGroup) bool {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
 
+	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
@@ -169,6 +170,34 @@ func TestGroupsChange(t *testing.T) {
 	if g, found := w.Group("Web"); !found || g.Name != "web" {
 		t.Errorf("the group is not found by its name in the cloud: %v", g)
 	}
+}
+
+// TestAnEndedNodeStaysEnded: the instance of a node was ended, which was written on it. The watch may still bring the node as it was before,
+// and the group's smaller size already; the other instance counts all the same.
+func TestAnEndedNodeStaysEnded(t *testing.T) {
+	t.Parallel()
+	w := world.New((&randomcluster.Cluster{}).Options(), testclock.NewFakePassiveClock(randomcluster.Now))
+	version := func(version string, ended string) *corev1.Node {
+		n := webNode("a", true)
+		n.DeletionTimestamp, n.Finalizers, n.ResourceVersion = &metav1.Time{Time: randomcluster.Now}, []string{karpenterv1.FinalizerTermination}, version
+		n.Annotations[tenonv1alpha1.AnnotationEnded] = ended
+		return n
+	}
+	w.Put(webGroup(1))
+	left := func(want int64) {
+		t.Helper()
+		if _, left := w.GroupObject("web"); left != want {
+			t.Errorf("the size will be %d, want %d", left, want)
+		}
+	}
+	w.Put(version("9", ""))
+	left(0)
+	w.NodeWritten(version("11", "2026-03-02T12:00:00Z"))
+	w.Put(version("10", ""))
+	left(1)
+	w.Remove(version("12", ""))
+	w.NodeWritten(version("11", ""))
+	left(1)
 }
 
 // TestAnOlderGroupIsIgnored: after a size was written, the watch may still bring the object as it was before; the instances that were requested count all

@@ -44,9 +44,19 @@ func newNodeState() nodeState {
 	}
 }
 
+// NodeWritten enters the state of a node that was just written, before the watch has it, if the node is still there.
+func (w *World) NodeWritten(node *corev1.Node) {
+	w.change(func() {
+		if old := w.nodes.nodes[node.Name]; old != nil && old.UID == node.UID && w.put(node) {
+			w.pulse.changes++
+		}
+	})
+}
+
+// putNode enters the state of a node. An older state than that which was just written is ignored.
 func (w *World) putNode(node *corev1.Node) {
 	old := w.nodes.nodes[node.Name]
-	if old != nil && sameNode(old, node) {
+	if old != nil && (older(node, old) || sameNode(old, node)) {
 		return
 	}
 	w.nodes.nodes[node.Name] = node

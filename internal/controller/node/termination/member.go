@@ -110,6 +110,9 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	if err := patch.Merge(ctx, c.Kit, p.Node, told); client.IgnoreNotFound(err) != nil {
 		return progress{}, fmt.Errorf("write on node %s that its instance was ended: %w", p.Node.Name, err)
 	}
+	if c.o.Ended != nil {
+		c.o.Ended(told)
+	}
 	if object.Spec.Mode == tenonv1alpha1.ModeCAS {
 		c.Metrics.ClusterAutoscalerScaledDownNodesTotal.WithLabelValues(scaledDown(p.Node), "", "", "").Inc()
 	}

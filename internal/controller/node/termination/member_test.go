@@ -38,7 +38,7 @@ func member(t *testing.T, floor int64) (*harness.Harness, *memory.Groups, *corev
 	}, Spec: corev1.NodeSpec{ProviderID: list[0].Instances[0].ProviderID}}
 	harness.Ready(node)
 	h.Must(h.API.Create(context.Background(), node))
-	return h, groups, node, termination.New(h.Kit)
+	return h, groups, node, termination.New(h.Kit, termination.Options{})
 }
 
 // run looks at the node as often as the controller asks, but not for ever.
@@ -59,7 +59,14 @@ func TestAMemberOfAGroupGoes(t *testing.T) {
 	for name, tc := range map[string]struct{ floor, want int64 }{"the group gets smaller": {0, 1}, "it is replaced at the floor": {2, 2}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, groups, node, c := member(t, tc.floor)
+			h, groups, node, _ := member(t, tc.floor)
+			shown := int64(0) // when it is told that the instance was ended
+			c := termination.New(h.Kit, termination.Options{Ended: func(n *corev1.Node) {
+				var g tenonv1alpha1.NodeGroup
+				if h.Get("web", &g) && n.Annotations[tenonv1alpha1.AnnotationEnded] != "" {
+					shown = g.Status.Size.Desired
+				}
+			}})
 			h.Run(c, "n")
 			if groups.Ended() != 0 {
 				t.Fatal("a node that stays is ended")
@@ -76,6 +83,9 @@ func TestAMemberOfAGroupGoes(t *testing.T) {
 			h.Must(err)
 			if groups.Ended() != 1 || list[0].Desired != tc.want || g.Status.Size.Desired != tc.want {
 				t.Errorf("%d ended, the cloud keeps %d and %d is shown, want 1 and %d", groups.Ended(), list[0].Desired, g.Status.Size.Desired, tc.want)
+			}
+			if shown != 2 {
+				t.Errorf("the size was %d when it was told that the instance was ended, want 2", shown)
 			}
 		})
 	}
@@ -121,7 +131,7 @@ func TestAMemberThatCannotBeEnded(t *testing.T) {
 	h.Put(&g)
 	h.Delete(node)
 	h.Kit.Groups = denied{groups}
-	c := termination.New(h.Kit)
+	c := termination.New(h.Kit, termination.Options{})
 	for range 5 {
 		_, _ = c.Reconcile(context.Background(), reconcile.Key{Name: "n"}) // it fails
 		h.Clock.Step(10 * time.Second)
@@ -133,7 +143,7 @@ func TestAMemberThatCannotBeEnded(t *testing.T) {
 		t.Errorf("the failure is not on the group: %+v", g.Status.Scaled)
 	}
 	h.Kit.Groups = groups
-	runMember(h, termination.New(h.Kit))
+	runMember(h, termination.New(h.Kit, termination.Options{}))
 	if got := h.Count(h.Kit.Metrics.ClusterAutoscalerScaledDownNodesTotal.WithLabelValues("underutilized", "", "", "")); got != 1 {
 		t.Errorf("%v nodes are counted, want 1", got)
 	}
@@ -173,7 +183,7 @@ func TestAMemberThatIsKept(t *testing.T) {
 			node.Annotations[kept] = "true"
 			h.Put(node)
 			h.Delete(node)
-			c, began := termination.New(h.Kit), h.Clock.Now()
+			c, began := termination.New(h.Kit, termination.Options{}), h.Clock.Now()
 			for groups.Ended() == 0 && h.Clock.Since(began) < 10*time.Minute {
 				h.Clock.Step(max(h.Run(c, "n").After, time.Second))
 				if now := new(corev1.Node); tc.freed && h.Clock.Since(began) >= 30*time.Second && h.Get("n", now) && now.Annotations[kept] != "" {
@@ -216,11 +226,11 @@ func TestAMemberThatIsNotDrained(t *testing.T) {
 			h.Bound("web-1", "n")
 			h.Delete(node)
 			for range 2 {
-				h.Run(termination.New(h.Kit), "n")
+				h.Run(termination.New(h.Kit, termination.Options{}), "n")
 				h.Clock.Step(tc.longer / 2)
 			}
 			for range 3 {
-				h.Run(termination.New(h.Kit), "n")
+				h.Run(termination.New(h.Kit, termination.Options{}), "n")
 			}
 			events := strings.Join(h.Events(), "\n")
 			failed := h.Count(h.Kit.Metrics.ClusterAutoscalerEvictedPodsTotal.WithLabelValues("failed"))

@@ -43,12 +43,20 @@ const (
 
 type controller struct {
 	reconcile.Kit
+	o           Options
 	description cloud.Description
 }
 
+// Options are what the controller needs beside the kit.
+type Options struct {
+	// Ended is told of the node of a group once it says that its instance was ended, before the group's smaller size is shown: the watch
+	// of groups may be faster than that of nodes, and the instance would be missing twice. It may be nil.
+	Ended func(*corev1.Node)
+}
+
 // New makes the controller.
-func New(kit reconcile.Kit) reconcile.Controller {
-	c := &controller{Kit: kit, description: kit.Cloud.Describe()}
+func New(kit reconcile.Kit, o Options) reconcile.Controller {
+	c := &controller{Kit: kit, o: o, description: kit.Cloud.Describe()}
 	return reconcile.Controller{
 		Name: "node.termination",
 		Watches: []reconcile.Watch{

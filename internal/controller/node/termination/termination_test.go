@@ -36,7 +36,7 @@ type fixture struct {
 func newFixture(t *testing.T, options memory.Options, change ...func(*karpenterv1.NodeClaim)) *fixture {
 	w := &fixture{Harness: harness.New(t, options), t: t}
 	w.claim, w.node = w.Settled("c", "general", change...)
-	w.c = termination.New(w.Kit)
+	w.c = termination.New(w.Kit, termination.Options{})
 	return w
 }
 
@@ -235,7 +235,7 @@ func TestInstanceGone(t *testing.T) {
 			} else {
 				w.Clock.Step(tc.age)
 				w.Kit.Cloud = blind{w.Kit.Cloud}
-				w.c = termination.New(w.Kit)
+				w.c = termination.New(w.Kit, termination.Options{})
 			}
 			w.Run(w.c, w.node.Name)
 			w.expect(tc.want)
@@ -279,7 +279,7 @@ func TestRestartAtEveryStep(t *testing.T) {
 		if passes == 4 {
 			w.Delete(pod)
 		}
-		w.c = termination.New(w.Restart())
+		w.c = termination.New(w.Restart(), termination.Options{})
 		w.run(1)
 	}
 	if passes > 14 {
