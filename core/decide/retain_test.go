@@ -34,3 +34,16 @@ func TestNothingIsBoughtBesideEnoughRoom(t *testing.T) {
 		}
 	}
 }
+
+// The pods of 20 like nodes need seven of them. The seventh stays, instead of one like it that is bought.
+func TestANodeIsKeptInsteadOfOneLikeIt(t *testing.T) {
+	t.Parallel()
+	text := "consolidate\ntype c15 cpu=15 mem=64Gi price=0.60\n"
+	for n := range 20 {
+		text += fmt.Sprintf("node n%02d type=c15\npods web%02d x5 cpu=1 on=n%02d\n", n, n, n)
+	}
+	ds := decide.Decide(parseScenario(t, text), decide.Budget{Disrupt: true}).Plan.Disruptions
+	if len(ds) != 1 || len(ds[0].Nodes) != 13 || len(ds[0].Replacements) > 0 {
+		t.Errorf("want one disruption of 13 nodes that buys none: %+v", ds)
+	}
+}

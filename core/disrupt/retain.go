@@ -8,22 +8,19 @@ import (
 )
 
 // retain takes nodes out of a proposal and makes them receivers where that gains as much: a group seldom fills
-// the last node that it buys, and what a node of its own leaves free is of use to later pods, those of the
-// groups that follow.
+// the last node that it buys. What a node of its own leaves free is of use to later pods, those of the groups that
+// follow. Without later pods, a node is kept only if nothing is bought then: a smaller one for the rest is cheaper.
 func (x *search) retain(p *proposal, later mixture) *proposal {
-	if len(later.sizes) == 0 {
-		return p
-	}
-	most := x.benefit(p, later)
+	best, most := p, x.benefit(p, later)
 	for range fewTries {
-		if len(p.answer.Claims) == 0 || len(p.nodes) < 2 {
+		if len(best.answer.Claims) == 0 || len(best.nodes) < 2 {
 			break
 		}
-		fewer, last := p.nodes[:len(p.nodes)-1], p.nodes[len(p.nodes)-1] // the least wasteful one
+		fewer, last := best.nodes[:len(best.nodes)-1], best.nodes[len(best.nodes)-1] // the least wasteful one
 		if !x.receives(&x.nodes[last]) {
 			break
 		}
-		q, refused := x.propose(plan.Underutilized, fewer, append(slices.Clone(p.asked.Receivers), last), true)
+		q, refused := x.propose(plan.Underutilized, fewer, append(slices.Clone(best.asked.Receivers), last), true)
 		if refused != nil {
 			break
 		}
@@ -31,9 +28,12 @@ func (x *search) retain(p *proposal, later mixture) *proposal {
 		if benefit < most {
 			break
 		}
-		p, most = q, benefit
+		best, most = q, benefit
 	}
-	return p
+	if len(later.sizes) == 0 && len(best.answer.Claims) > 0 {
+		return p
+	}
+	return best
 }
 
 // benefit is what a proposal gains, with what the room that its receivers have left is worth to later pods.
