@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	karpenterv1alpha1 "tenon/api/karpenter/v1alpha1"
@@ -170,6 +171,48 @@ func TestClassNotReady(t *testing.T) {
 	if !errors.As(err, &notReady) {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestTheLastCatalogueIsKept: while the catalogue cannot be read, the last one still says what claims may become; that
+// of a deleted pool is forgotten.
+func TestTheLastCatalogueIsKept(t *testing.T) {
+	t.Parallel()
+	web, other, offers := pool("web", 1), pool("web", 1), &catalog.Catalog{}
+	other.UID = "uid-of-another"
+	shelf := &failing{offers: offers}
+	supply := market.NewSupply(clock.RealClock{}, shelf, nil)
+	for _, step := range []struct {
+		what string
+		err  error
+		pool *karpenterv1.NodePool
+		want *catalog.Catalog
+	}{
+		{"never read", errors.New("throttled"), web, nil},
+		{"read", nil, web, offers},
+		{"no longer read", errors.New("throttled"), web, offers},
+		{"still not read", errors.New("throttled"), web, offers},
+		{"another pool of that name", errors.New("throttled"), other, nil},
+		{"the first one again", errors.New("throttled"), web, nil},
+	} {
+		shelf.err = step.err
+		sale := supply.Of(t.Context(), []*karpenterv1.NodePool{step.pool})["web"]
+		if sale.Catalog != step.want || !errors.Is(sale.Err, step.err) {
+			t.Errorf("%s: %+v", step.what, sale)
+		}
+	}
+}
+
+// failing has one catalogue for all pools, or none.
+type failing struct {
+	offers *catalog.Catalog
+	err    error
+}
+
+func (f *failing) Catalog(context.Context, *karpenterv1.NodePool) (*catalog.Catalog, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	return f.offers, nil
 }
 
 // TestPoolsAreToldApart: by every kind of label that an overlay can select; the catalogue is the
