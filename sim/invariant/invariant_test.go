@@ -204,6 +204,13 @@ func (s *fixture) unregistered() {
 	s.must(s.store.Update(context.Background(), n))
 }
 
+// marked makes a node that moved pods should not come to.
+func (s *fixture) marked() {
+	_, n := s.serve("a")
+	n.Spec.Taints = []corev1.Taint{{Key: model.KeyNotReceiving, Effect: corev1.TaintEffectPreferNoSchedule}}
+	s.must(s.store.Update(context.Background(), n))
+}
+
 // closed makes an event happen to a claim whose node takes no pods any more.
 func (s *fixture) closed(then func(client.Object)) {
 	s.t.Helper()
@@ -521,6 +528,9 @@ func examples() map[string]example {
 		"at rest, a node that does not register": {invariant.RestTaints,
 			func(s *fixture) { s.unregistered(); s.clock.Step(10 * time.Minute); s.watch.AtRest() },
 			func(s *fixture) { s.unregistered(); s.watch.AtRest() }},
+		"at rest, the mark of a node that takes no moved pods": {invariant.RestTaints,
+			func(s *fixture) { s.marked(); s.rest() },
+			func(s *fixture) { s.marked(); s.clock.Step(10 * time.Minute); s.delete(s.claim("b")); s.watch.AtRest() }},
 		"at rest, a taint": {invariant.RestTaints,
 			func(s *fixture) {
 				_, n := s.serve("a")

@@ -141,6 +141,12 @@ func (w *Watch) begunNow(claim *karpenterv1.NodeClaim) bool {
 	return r != nil && w.Now().Sub(r.Begun) < leaves || claim != nil && w.leftNow(claim)
 }
 
+// movesNow reports whether a disruption began to move pods only now.
+func (w *Watch) movesNow() bool {
+	return slices.ContainsFunc(store.All[*karpenterv1.NodeClaim](w.Store), w.begunNow) ||
+		slices.ContainsFunc(store.All[*corev1.Node](w.Store), func(n *corev1.Node) bool { return w.leftNow(n) })
+}
+
 func (w *Watch) nodeAtRest(node *corev1.Node) {
 	if node.DeletionTimestamp != nil {
 		if !w.leftNow(node) && !w.holds(node.Name) {
@@ -154,8 +160,10 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 	for _, taint := range node.Spec.Taints {
 		stays := false
 		switch taint.Key {
-		case cloud.Unregistered().Key, model.KeyNotReceiving: // the node joins, or is bought for pods that have yet to move
+		case cloud.Unregistered().Key: // the node joins
 			stays = w.Now().Sub(node.CreationTimestamp.Time) >= leaves
+		case model.KeyNotReceiving: // the node is bought for pods that have yet to move, or pods move to others
+			stays = w.Now().Sub(node.CreationTimestamp.Time) >= leaves && !w.movesNow()
 		case karpenterv1.TaintDisrupted().Key:
 			stays = !w.begunNow(w.claimFor(node))
 		}
