@@ -141,6 +141,8 @@ func (j *judge) untouchable(d *plan.Disruption, n *snapshot.Node) string {
 		return j.needed(pool.Rules(), n)
 	case d.Reason == plan.Underutilized && pool.Consolidation.Policy == snapshot.WhenEmpty:
 		return "is of a pool where only empty nodes go"
+	case d.Reason == plan.Underutilized && pool.NotReady():
+		return "is of a pool that is not ready"
 	}
 	return ""
 }

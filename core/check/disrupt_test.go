@@ -57,6 +57,9 @@ func TestDisruptions(t *testing.T) {
 		"a node that was not quiet": {
 			build: func(w *world) { w.emptying(); w.s.Nodes[0].Life.Quiet = w.s.Now.Add(time.Second) }, want: []Rule{NodeUntouchable},
 		},
+		"a node of a pool that is not ready": {
+			build: func(w *world) { w.emptying(); w.s.Pools[0].Unready.Code = reason.NotReady }, want: []Rule{NodeUntouchable},
+		},
 		"more than the pool's budget": {
 			build: func(w *world) { w.emptying(); w.s.Pools[0].Consolidation.Allowed.Underutilized = 0 }, want: []Rule{DisruptionBudget},
 		},

@@ -194,7 +194,7 @@ func (sc *scenario) pool(words []string) {
 	labels := sc.prefixed(o, "label.")
 	p := snapshot.Pool{Name: words[0], Weight: int32(sc.integer(cmp.Or(o["weight"], "0"))), Labels: maps.Clone(labels)}
 	if o["unready"] != "" {
-		p.Unready = reason.Unready{Code: reason.PoolInvalid, Message: o["unready"]}
+		p.Unready = reason.Unready{Code: reason.NotReady, Message: o["unready"]}
 	}
 	labels[requirement.KeyNodePool] = words[0]
 	p.Requirements = requirement.FromLabels(labels).Intersect(sc.requires(o))

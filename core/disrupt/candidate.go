@@ -68,6 +68,8 @@ func (x *search) mayConsolidate(n *node) (cause reason.Cause, kind plan.Kind, un
 		return cause, plan.Kept, time.Time{}
 	}
 	switch quiet := n.Life.Quiet.Add(*x.s.Pools[n.pool].Consolidation.After); {
+	case x.s.Pools[n.pool].NotReady() && !n.isEmpty():
+		return reason.Cause{Code: reason.PoolNotReady, Where: n.Node.Pool}, plan.Waiting, time.Time{}
 	case n.Life.Quiet.IsZero():
 		return reason.Cause{Code: reason.ActivityUnknown}, plan.Waiting, time.Time{}
 	case quiet.After(x.s.Now):

@@ -77,6 +77,7 @@ var withWhere = map[Code]string{
 	PoolStatic:                  "NodePool %q is static",
 	ConsolidationDisabled:       "NodePool %q has consolidation disabled",
 	PriceUnknown:                "Instance Type %q not found",
+	PoolNotReady:                "NodePool %q is not ready: nothing cheaper can be bought from it now",
 	NodeLabelMissing:            "Node does not have label %q",
 	HoldsBuffer:                 "Node %q has buffer pods",
 	NoRoomBeside:                "Limits of nodepool %q leave no room for a replacement beside it: its nodes go one at a time, while all others are in service",

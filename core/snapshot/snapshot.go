@@ -128,6 +128,16 @@ func (s *Snapshot) OfCluster(list []model.Amount, at int) bool {
 // MayLaunch reports whether nodes may be bought from the pool for pods.
 func (p *Pool) MayLaunch() bool { return p.Unready.Code == reason.None }
 
+// NotReady reports whether nothing can be bought from the pool until it is ready, which may be in a moment: after a change of
+// its spec, or while its catalogue cannot be read. A group grows by its own rules.
+func (p *Pool) NotReady() bool {
+	switch p.Unready.Code {
+	case reason.NotReady, reason.PoolUnjudged, reason.CatalogFailed:
+		return p.Group == nil
+	}
+	return false
+}
+
 // MayReplenish reports whether the pool is static and its missing replicas may be launched.
 func (p *Pool) MayReplenish() bool { return p.Replicas != nil && p.Held.Code == reason.None }
 

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
 	"tenon/core/plan"
@@ -137,29 +135,6 @@ func TestPoolsThatCannotBuyYet(t *testing.T) {
 	h.closed = false
 	h.pass(2 * time.Second)
 	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "web-00003: recorded rearranged")
-}
-
-// While a pool is not judged, nothing is bought from it, and its pods are not moved to the nodes that exist instead; but
-// that holds up disruptions for ten seconds at most.
-func TestAnEvaluationAwaitsTheJudgementOfPools(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		after time.Duration // until it is judged
-		want  []string
-	}{
-		{5 * time.Second, []string{"a: closed Underutilized recorded", "b: closed Underutilized recorded", "c: closed Underutilized recorded", "web-00003: recorded rearranged", "web-00004: recorded rearranged"}},
-		{15 * time.Second, []string{"a: deleted closed Underutilized", "b: rearranged", "c: deleted closed Underutilized"}},
-	} {
-		h := newFixture(t, web(func(p *karpenterv1.NodePool) { p.Status.Conditions[0].Status = metav1.ConditionUnknown }))
-		for _, name := range []string{"a", "b", "c"} {
-			h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
-		}
-		h.pass(tc.after)
-		pool := web()
-		h.Put(pool)
-		h.pass(2 * time.Second)
-		h.expect(tc.want...)
-	}
 }
 
 // A disruption that was taken back before it was visible is decided again soon.

@@ -8,10 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/decide"
 	"tenon/core/plan"
@@ -25,9 +22,8 @@ import (
 
 // round is one evaluation.
 type round struct {
-	adopted bool      // the commands of earlier processes are known
-	awaits  time.Time // since when a pool has not been judged; zero if all are
-	changes uint64    // of the world, as of the picture
+	adopted bool   // the commands of earlier processes are known
+	changes uint64 // of the world, as of the picture
 	at      time.Time
 	took    time.Duration
 	next    time.Time        // when the answer may change without an event
@@ -43,9 +39,6 @@ const (
 	unsyncedRetry = time.Second
 	// unseenRetry is how often to check whether the watches show our own writes.
 	unseenRetry = 200 * time.Millisecond
-	// judging is how long an evaluation waits until a changed pool is judged: nothing is bought from it until then, and
-	// its pods would be moved to the nodes that exist instead of to something cheaper.
-	judging = 10 * time.Second
 	// period is how often to look for commands while there are none.
 	period = 10 * time.Second
 )
@@ -61,9 +54,6 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Never, err
 	}
 	// 2. Is it time?
-	if d.awaitsJudgement(now) {
-		return reconcile.In(unsyncedRetry), nil
-	}
 	pulse := d.o.World.Pulse()
 	if left := d.wait(pulse, now); left > 0 && !d.mayBuyMore(ctx, now) {
 		return reconcile.In(left), nil
@@ -117,24 +107,6 @@ func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 		Changed: pulse.Changes != d.last.changes || d.underway.Ended() != d.last.ended,
 		Held:    d.last.held, Over: d.last.held && d.underway.Machines() == 0 && d.o.World.Transit().Over(),
 	}.Left(now)
-}
-
-// awaitsJudgement reports whether some pool has yet to be judged, and may be soon.
-func (d *disruption) awaitsJudgement(now time.Time) bool {
-	switch {
-	case !slices.ContainsFunc(d.o.World.Pools(), unjudged):
-		d.last.awaits = time.Time{}
-		return false
-	case d.last.awaits.IsZero():
-		d.last.awaits = now
-	}
-	return now.Sub(d.last.awaits) < judging
-}
-
-// unjudged reports whether it is not known whether the pool is ready, as after every change of its spec.
-func unjudged(pool *karpenterv1.NodePool) bool {
-	ready := meta.FindStatusCondition(pool.Status.Conditions, condition.Ready)
-	return pool.DeletionTimestamp.IsZero() && (ready == nil || ready.Status == metav1.ConditionUnknown)
 }
 
 // mayBuyMore reports whether a pool's offers have become known since the last evaluation, which could
