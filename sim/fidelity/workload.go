@@ -144,7 +144,8 @@ func freeEvictions(t *Session) {
 	a := t.placed("a", nil)
 	t.running(a, corev1.ConditionTrue)
 	t.sayCode("evict with another UID", t.evict(a, client.Preconditions{UID: ptr.To(types.UID("another"))}))
-	t.say("evict", t.evict(a))
+	t.sayCode("evict with another version", t.evict(a, client.Preconditions{ResourceVersion: ptr.To("1")}))
+	t.say("evict", t.evict(a, client.Preconditions{UID: ptr.To(a.UID), ResourceVersion: ptr.To(fresh(t, a).ResourceVersion)}))
 	t.fate(a)
 	now := fresh(t, a)
 	for _, c := range now.Status.Conditions {

@@ -164,12 +164,16 @@ func (q *queue) remove(ctx context.Context, leave departure.Departure, step drai
 	return nil
 }
 
-// evict asks a pod to leave.
+// evict asks a pod to leave, if it still is as it was when this was decided: since then it may have been
+// protected by an annotation.
 func (q *queue) evict(ctx context.Context, leave departure.Departure, step drain.Step) (reconcile.Result, error) {
 	pod := step.Pod.DeepCopy()
 	err := q.Client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
-		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID)), GracePeriodSeconds: leave.Grace(pod, q.Settings.GroupDrain)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
+		DeleteOptions: &metav1.DeleteOptions{
+			Preconditions:      &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion},
+			GracePeriodSeconds: leave.Grace(pod, q.Settings.GroupDrain),
+		},
 	})
 	outcome := judge(err)
 	if code := outcome.code; code != "" {
@@ -186,6 +190,8 @@ func (q *queue) evict(ctx context.Context, leave departure.Departure, step drain
 		return reconcile.In(longestWait), nil
 	case gone:
 		return reconcile.In(longestWait), nil
+	case changed:
+		return patch.LookAgain(err)
 	case held:
 		q.Events.Publish(drain.Violates(leave.Node, pod))
 		return reconcile.In(patience(leave, pod)), nil

@@ -39,6 +39,8 @@ type fixture struct {
 	answer error
 	// refusal is what it says to patches; nil is yes.
 	refusal error
+	// meanwhile is done before an eviction comes to it.
+	meanwhile func()
 	// did is what was asked of it.
 	did []string
 	// told are the Deployments that the controller said it has rolled, and for which pods.
@@ -85,7 +87,10 @@ func (w *fixture) evict(ctx context.Context, c client.Client, sub string, o, bod
 	if w.answer != nil {
 		return w.answer
 	}
-	return c.Delete(ctx, o)
+	if w.meanwhile != nil {
+		w.meanwhile()
+	}
+	return c.Delete(ctx, o, client.Preconditions(*e.DeleteOptions.Preconditions))
 }
 
 func (w *fixture) patch(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
@@ -111,6 +116,12 @@ func (w *fixture) expect(pod, want string) reconcile.Result {
 	return result
 }
 
+func (w *fixture) pod(name string) *corev1.Pod {
+	pod := &corev1.Pod{}
+	w.Must(w.API.Get(context.Background(), key(name), pod))
+	return pod
+}
+
 func (w *fixture) deadline(in time.Duration) {
 	claim := w.Claim("c")
 	claim.Annotations = map[string]string{karpenterv1.AnnotationTerminationTimestamp: w.Clock.Now().Add(in).Format(time.RFC3339)}
@@ -131,6 +142,25 @@ func TestEvicts(t *testing.T) {
 	if w.Count(w.Kit.Metrics.PodsEvictionRequestsTotal.WithLabelValues("200")) != 1 || w.Count(w.Kit.Metrics.PodsDrainedTotal.WithLabelValues("Forceful Termination")) != 1 {
 		t.Error("not counted")
 	}
+}
+
+// A pod that was protected since it was looked at stays.
+func TestProtectedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, "web")
+	w.meanwhile = func() {
+		pod := w.pod("web")
+		pod.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"}
+		w.Put(pod)
+	}
+	if again := w.expect("web", "evict web (uid-web)"); again.After != time.Second {
+		t.Errorf("looks again in %v", again.After)
+	}
+	if w.pod("web").DeletionTimestamp != nil || len(w.Events()) > 0 {
+		t.Errorf("evicted, events %q", w.Events())
+	}
+	w.meanwhile = nil
+	w.expect("web", "")
 }
 
 // The reason is that of the disruption, if there was one.
@@ -198,7 +228,7 @@ func TestAnswers(t *testing.T) {
 		"two budgets":    {several, "500", "eviction does not support multiple PDBs (Pod=default/web)", 8 * time.Second, 10 * time.Second},
 		"too many calls": {apierrors.NewTooManyRequests("slow down", 30), "429", "", 30 * time.Second, 30 * time.Second},
 		"no such pod":    {apierrors.NewNotFound(pods, "web"), "404", "", 10 * time.Second, 10 * time.Second},
-		"another pod":    {apierrors.NewConflict(pods, "web", errors.New("precondition failed: UID")), "409", "", 10 * time.Second, 10 * time.Second},
+		"changed":        {apierrors.NewConflict(pods, "web", errors.New("precondition failed: ResourceVersion")), "409", "", time.Second, time.Second},
 		"a failure":      {apierrors.NewInternalError(errors.New("boom")), "500", "", 0, 0},
 		"no answer":      {errors.New("connection refused"), "", "", 0, 0},
 	}
@@ -304,9 +334,7 @@ func TestSameNameElsewhere(t *testing.T) {
 	w := newFixture(t, "web-0")
 	_, other := w.Settled("other", "general")
 	w.Delete(w.Bound("gone", w.node.Name))
-	pod := &corev1.Pod{}
-	w.Must(w.API.Get(context.Background(), key("web-0"), pod))
-	w.Delete(pod)
+	w.Delete(w.pod("web-0"))
 	w.Bound("web-0", other.Name, func(p *corev1.Pod) { p.UID = types.UID("uid-next") })
 	w.expect("web-0", "")
 }

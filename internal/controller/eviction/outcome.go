@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"tenon/internal/departure"
-	"tenon/internal/patch"
 )
 
 // answer is what the API server says to an eviction.
@@ -22,6 +21,7 @@ type answer int
 const (
 	left       answer = iota // the pod is being deleted
 	gone                     // there is no such pod any more
+	changed                  // it is not the pod any more that was decided about
 	held                     // a budget allows no disruption now
 	overlapped               // more than one budget covers the pod
 	throttled                // too many calls of any kind
@@ -52,8 +52,10 @@ func judge(err error) response {
 	}
 	o := response{answer: failed, code: strconv.Itoa(int(status.Status().Code))}
 	switch {
-	case patch.Outdated(err):
+	case apierrors.IsNotFound(err):
 		o.answer = gone
+	case apierrors.IsConflict(err):
+		o.answer = changed
 	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause):
 		o.answer = held
 	case apierrors.IsTooManyRequests(err):
