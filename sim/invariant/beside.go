@@ -260,6 +260,19 @@ func (s space) holds(o space) bool {
 	return s.cpu >= o.cpu && s.memory >= o.memory && s.pods >= o.pods
 }
 
+func sizeOf(node *corev1.Node) space {
+	room := node.Status.Allocatable
+	return space{room.Cpu().MilliValue(), room.Memory().Value(), room.Pods().Value()}
+}
+
+// share is the part of a node's room that something takes, of what it takes most of; one of a node that has no room.
+func (s space) share(of space) float64 {
+	if of.cpu == 0 || of.memory == 0 {
+		return 1
+	}
+	return max(float64(s.cpu)/float64(of.cpu), float64(s.memory)/float64(of.memory))
+}
+
 func demand(pod *corev1.Pod) space {
 	list := podresource.PodRequests(pod, podresource.PodResourcesOptions{})
 	return space{list.Cpu().MilliValue(), list.Memory().Value(), 1}
@@ -286,7 +299,7 @@ func (w *Watch) rooms(served time.Duration) []*room {
 		if claim == nil || w.announced[idOf(claim)] || w.goes(node.Name) || w.goesBy(claim) != nil || !w.serves(claim) {
 			continue
 		}
-		free := space{node.Status.Allocatable.Cpu().MilliValue(), node.Status.Allocatable.Memory().Value(), node.Status.Allocatable.Pods().Value()}
+		free := sizeOf(node)
 		for _, pod := range w.podsOn[node.Name] { // a sum, in any order
 			if !finished(pod) {
 				free = free.less(demand(pod))

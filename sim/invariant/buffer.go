@@ -97,7 +97,7 @@ func (w *Watch) memberRooms() []*room {
 		if node.Annotations[tenonv1alpha1.AnnotationGroup] == "" || closed || node.Spec.Unschedulable || node.DeletionTimestamp != nil || !readyNode(node) {
 			continue
 		}
-		free := space{node.Status.Allocatable.Cpu().MilliValue(), node.Status.Allocatable.Memory().Value(), node.Status.Allocatable.Pods().Value()}
+		free := sizeOf(node)
 		for _, pod := range w.podsOn[node.Name] { // a sum, in any order
 			if !finished(pod) {
 				free = free.less(demand(pod))
@@ -188,15 +188,21 @@ func (w *Watch) emptyMachines(pool string) []cloud.Instance {
 		if i.Pool != pool || i.State == cloud.Terminating || claim == nil || w.Now().Sub(i.Launched) < settles || protectedNode(w.nodeOf(claim.Status.NodeName)) {
 			continue
 		}
-		used := false
-		for _, pod := range w.podsOn[claim.Status.NodeName] { // one is enough, in any order
-			used = used || !finished(pod) && !daemon(pod)
-		}
-		if !used {
+		if !w.used(claim) {
 			out = append(out, i)
 		}
 	}
 	return out
+}
+
+// used reports whether a claim's node has pods beside daemons.
+func (w *Watch) used(claim *karpenterv1.NodeClaim) bool {
+	for _, pod := range w.podsOn[claim.Status.NodeName] { // one is enough, in any order
+		if !finished(pod) && !daemon(pod) {
+			return true
+		}
+	}
+	return false
 }
 
 // protectedNode reports whether a node must not be disrupted.

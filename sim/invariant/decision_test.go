@@ -349,6 +349,9 @@ func decisions() map[string]example {
 		"a pod that moves on because much is saved": {invariant.MovedOnce,
 			func(s *fixture) { s.twice("b", func() {}) },
 			func(s *fixture) { s.twice("b", func() { s.saves = model.Unit }) }},
+		"a pod that moves on because twice what it costs is saved": {invariant.MovedOnce,
+			func(s *fixture) { s.twice("b", func() { s.saves = 1 }) },
+			func(s *fixture) { s.twice("b", func() { s.saves = 2 }) }},
 		"a pod that moves on while another one has no place": {invariant.MovedOnce,
 			func(s *fixture) { s.twoMoved("node-b") },
 			func(s *fixture) { s.twoMoved("") }},
@@ -376,6 +379,9 @@ func decisions() map[string]example {
 		"an empty machine that was bought, and is given up": {invariant.NotUndone,
 			func(s *fixture) { s.undone(plan.Underutilized) },
 			func(s *fixture) { s.undone(plan.Empty) }},
+		"a machine that is bought, and given up although buffers have its room only": {invariant.NotUndone,
+			func(s *fixture) { s.buffer("1", "", ""); s.pod("p", "node-b"); s.undone(plan.Underutilized) },
+			func(s *fixture) { s.buffer("1", "", ""); s.undone(plan.Underutilized) }},
 		"at rest, a disruption that has begun long ago": {invariant.RestCommands,
 			func(s *fixture) {
 				s.costing("a", 1)

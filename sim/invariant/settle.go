@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -199,10 +200,16 @@ func (w *Watch) noteCommand(claim *karpenterv1.NodeClaim) {
 	w.going[claim.Name] = r
 	w.heirs.gains[r.ID] = w.gain(r)
 	by, bought := w.brought[claim.Name]
-	if bought && r.Reason != plan.Empty && !w.heirs.gains[r.ID] && !w.unexpected(by) && !w.lacks(claim.Name, by) && w.lasts(by) {
+	if bought && r.Reason != plan.Empty && !w.buffers(claim) && !w.heirs.gains[r.ID] && !w.unexpected(by) && !w.lacks(claim.Name, by) && w.lasts(by) {
 		w.report(NotUndone, "claim %s was bought by command %s of %s, and goes by command %s, %s",
 			claim.Name, by.ID, by.Begun.UTC().Format(time.TimeOnly), r.ID, r.Reason)
 	}
+}
+
+// buffers reports whether a node is there for buffers alone. What they stand for is placed anew with every
+// decision, and no pod has to move when their node goes.
+func (w *Watch) buffers(claim *karpenterv1.NodeClaim) bool {
+	return len(store.All[*autoscalingv1beta1.CapacityBuffer](w.Store)) > 0 && !w.used(claim)
 }
 
 // bolder reports whether the caution of a claim's pool has fallen since the last change: a move may be worth
@@ -216,30 +223,34 @@ func (w *Watch) bolder(claim *karpenterv1.NodeClaim) bool {
 	return account.Caution(w.Now()) < account.Caution(w.stirred)
 }
 
-// again is the minimum that a command must save an hour for each pod that was moved recently. A command
-// that saves more may undo decisions.
+// again is what a command must save an hour for each pod that was moved recently, at the most: less where
+// twice the pod's share of its node's price is less. A command that saves as much may undo decisions.
 const again = model.Unit / 50
 
 // gain reports whether a command saves enough to move all its pods once more. Of nodes that are less than
 // half used it saves more than their pods are worth.
 func (w *Watch) gain(r *command.Record) bool {
-	n, idle := 0, true
+	n, idle, asked := 0, true, model.Money(0)
 	for node, pods := range w.podsOn { // a sum, in any order
 		claim := w.claimFor(w.nodeOf(node))
 		if claim == nil || !r.Takes(claim.Name) {
 			continue
 		}
+		size := sizeOf(w.nodeOf(node))
 		var used space
 		for uid, pod := range pods { // as above
 			if by, moved := w.heirs.moved[uid]; moved && !w.unexpected(by) {
 				n++
+				asked += min(again, model.Money(math.Ceil(2*demand(pod).share(size)*float64(w.prices[claim.Name]))))
 			}
 			used = used.more(demand(pod))
 		}
-		size := w.nodeOf(node).Status.Allocatable
-		idle = idle && 2*used.cpu < size.Cpu().MilliValue() && 2*used.memory < size.Memory().Value()
+		idle = idle && used.share(size) < 0.5
 	}
-	return n > 0 && idle || r.Savings >= again*model.Money(max(n, 1))
+	if n == 0 {
+		return r.Savings >= again
+	}
+	return idle || r.Savings >= asked
 }
 
 // noteClaim records the claims that disruptions create. When a claim goes for another reason, that is an
