@@ -58,7 +58,7 @@ func TestGroupsGrow(t *testing.T) {
 	}
 }
 
-// belong checks that the pods of apps are on nodes of their groups, and that the nodes say so.
+// belong checks that the pods of apps are on nodes of their groups, and that the nodes come to say so.
 func (s *story) belong(apps map[string]string) {
 	s.Helper()
 	for app, group := range apps {
@@ -67,13 +67,17 @@ func (s *story) belong(apps map[string]string) {
 			s.Fatal(err)
 		}
 		for i := range pods.Items {
-			node := &v1.Node{}
-			if err := s.Lab.Client.Get(s.Context(), client.ObjectKey{Name: pods.Items[i].Spec.NodeName}, node); err != nil {
-				s.Fatal(err)
-			}
-			if want := tenonv1alpha1.ObjectName(s.groups[group]); node.Labels[groupLabel] != s.named(group) || node.Annotations[tenonv1alpha1.AnnotationGroup] != want {
-				s.Errorf("pod %s is on %s of %q, %v", pods.Items[i].Name, node.Name, node.Labels[groupLabel], node.Annotations)
-			}
+			pod := &pods.Items[i]
+			s.Eventually(fmt.Sprintf("the node of pod %s says that it is of group %s", pod.Name, group), func(ctx context.Context) (bool, string) {
+				node := &v1.Node{}
+				if err := s.Lab.Client.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node); err != nil {
+					return false, err.Error()
+				}
+				if node.Labels[groupLabel] != s.named(group) {
+					s.Fatalf("pod %s is on %s of %q", pod.Name, node.Name, node.Labels[groupLabel])
+				}
+				return node.Annotations[tenonv1alpha1.AnnotationGroup] == tenonv1alpha1.ObjectName(s.groups[group]), fmt.Sprint(node.Annotations)
+			})
 		}
 	}
 }
