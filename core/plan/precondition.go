@@ -8,8 +8,8 @@ type Precondition string
 const (
 	// PoolUnchanged: its pool is there, and is as the decision saw it.
 	PoolUnchanged Precondition = "PoolUnchanged"
-	// LimitsKept: the limits of its pool leave room for it. The room is taken with the same look, so that
-	// no two claims get it.
+	// LimitsKept: the limits of its pool and of the cluster leave room for it. The room is taken with the same look, so that
+	// nothing else gets it.
 	LimitsKept Precondition = "LimitsKept"
 )
 
@@ -47,6 +47,6 @@ func ToRemove() []Precondition { return []Precondition{PodsKnown, NodeNotHeld} }
 // ToLaunch is what is checked of each claim right before it is made, in order.
 func ToLaunch() []Precondition { return []Precondition{PoolUnchanged, LimitsKept} }
 
-// ToResize is what is checked of each group right before its size is raised; the provider checks it once more against the
-// cloud.
-func ToResize() []Precondition { return []Precondition{GroupUnchanged} }
+// ToResize is what is checked of each group right before its size is raised, in order; the provider checks once more against
+// the cloud that the group is unchanged.
+func ToResize() []Precondition { return []Precondition{GroupUnchanged, LimitsKept} }

@@ -50,9 +50,16 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 		}
 	}
 	cas := r.Group.Spec.Mode == tenonv1alpha1.ModeCAS
-	err := e.kit.Groups.Resize(ctx, i.Group, i.From, i.To)
-	if _, changed := errors.AsType[*cloud.GroupChanged](err); changed {
-		r.Dropped = reason.Cause{Code: reason.GroupChanged, Where: i.Group}
+	asked, err := e.askSize(ctx, r.Group, i.From, i.To)
+	if err != nil {
+		e.world.Put(r.Group)
+		r.Dropped, r.Err = asDropped(i, err)
+		return r
+	}
+	err = e.kit.Groups.Resize(ctx, i.Group, i.From, i.To)
+	if r.Dropped, _ = asDropped(i, err); r.Dropped.Code != reason.None {
+		_, err = e.askSize(ctx, asked, i.To, i.From)
+		_, r.Err = asDropped(i, err) // others may have shown a size since
 		return r
 	}
 	if err != nil {
@@ -61,7 +68,8 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 		if cas {
 			e.kit.Metrics.ClusterAutoscalerFailedScaleUpsTotal.WithLabelValues("cloudProviderError", "", "", "").Inc()
 		}
-		r.Err = fmt.Errorf("raise node group %s from %d to %d: %w", r.Group.Name, i.From, i.To, err)
+		unshown := e.showSize(ctx, r.Group, i.To, nodegroup.Corrected)
+		r.Err = errors.Join(fmt.Errorf("raise node group %s from %d to %d: %w", r.Group.Name, i.From, i.To, err), unshown)
 		return r
 	}
 	text := fmt.Sprintf("The desired size is raised from %d to %d", i.From, i.To)
@@ -69,20 +77,46 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 	if cas {
 		e.kit.Metrics.ClusterAutoscalerScaledUpNodesTotal.WithLabelValues("", "", "").Add(float64(i.To - i.From))
 	}
-	shown, err := nodegroup.Show(ctx, e.kit, r.Group, i.To, nodegroup.Grown)
-	if r.Err = err; err == nil {
+	r.Err = e.showSize(ctx, r.Group, i.To, nodegroup.Grown)
+	return r
+}
+
+// askSize shows a size before the cloud is told to keep it.
+func (e *Executor) askSize(ctx context.Context, g *tenonv1alpha1.NodeGroup, from, to int64) (*tenonv1alpha1.NodeGroup, error) {
+	asked, err := nodegroup.Ask(ctx, e.kit, g, from, to)
+	if err == nil {
+		e.world.Put(asked)
+	}
+	return asked, err
+}
+
+// showSize shows the size that the cloud keeps; without its answer, the given one.
+func (e *Executor) showSize(ctx context.Context, g *tenonv1alpha1.NodeGroup, desired int64, why nodegroup.Why) error {
+	shown, err := nodegroup.Show(ctx, e.kit, g, desired, why)
+	if err == nil {
 		e.world.Put(shown)
 	}
-	return r
+	return err
+}
+
+// asDropped tells the answer that a group has changed from errors.
+func asDropped(i plan.Increase, err error) (reason.Cause, error) {
+	if _, changed := errors.AsType[*cloud.GroupChanged](err); changed {
+		return reason.Cause{Code: reason.GroupChanged, Where: i.Group}, nil
+	}
+	return reason.Cause{}, err
 }
 
 // unmet says why an increase does not meet a precondition.
 func (e *Executor) unmet(g *tenonv1alpha1.NodeGroup, i plan.Increase, need plan.Precondition) reason.Cause {
-	if need != plan.GroupUnchanged {
-		panic("not a precondition of a group that is raised: " + string(need))
+	switch need {
+	case plan.GroupUnchanged:
+		if e.kit.Groups == nil || g == nil || g.Observed() || !g.Free() || g.DeletionTimestamp != nil {
+			return reason.Cause{Code: reason.GroupChanged, Where: i.Group}
+		}
+		return reason.Cause{}
+	case plan.LimitsKept:
+		return e.world.Grow(g.Name, i.From, i.To)
 	}
-	if e.kit.Groups == nil || g == nil || g.Observed() || !g.Free() || g.DeletionTimestamp != nil || g.Status.Size == nil || g.Status.Size.Desired != i.From {
-		return reason.Cause{Code: reason.GroupChanged, Where: i.Group}
-	}
-	return reason.Cause{}
+	panic("not a precondition of a group that is raised: " + string(need))
 }

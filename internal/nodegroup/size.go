@@ -1,5 +1,5 @@
-// Package nodegroup writes on the object of a node group the desired size that the cloud has just been told to keep, so that
-// the next decision counts it.
+// Package nodegroup writes on the object of a node group the desired size that the cloud is told to keep, so that the next
+// decision counts it.
 package nodegroup
 
 import (
@@ -9,15 +9,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 )
 
-// Show writes the size, and returns the object with it. Others may have told the cloud a size since, and have shown it; then
-// that is written, which the provider remembers. If the write fails, the controller that shows groups writes the
-// size; until then the cloud refuses what is decided from the former one.
+// Ask writes a size that the cloud is about to be told to keep, if the object still shows the one from which that was decided;
+// otherwise it returns a cloud.GroupChanged. A process that ends right after the cloud has raised the size, or gets no answer,
+// would otherwise leave instances that no limit counts.
+func Ask(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, from, to int64) (*tenonv1alpha1.NodeGroup, error) {
+	return write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) error {
+		if s.Size.Desired != from {
+			return &cloud.GroupChanged{Group: g.Spec.GroupName, Message: fmt.Sprintf("its object shows a desired size of %d and no longer %d", s.Size.Desired, from)}
+		}
+		s.Size.Desired, s.Size.Since = to, now
+		return nil
+	})
+}
+
+// Show writes the size that the cloud has just been told to keep, and returns the object with it. Others may have told the cloud a size since, and have shown it; then
+// that is written, which the provider remembers. If the write fails, the controller that shows groups writes the size.
 func Show(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, desired int64, why Why) (*tenonv1alpha1.NodeGroup, error) {
-	return write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) {
+	return write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) error {
 		s.Size.Desired, s.Size.Since = latest(ctx, kit, g.Spec.GroupName, desired), now
 		switch why {
 		case Grown:
@@ -26,6 +39,7 @@ func Show(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, de
 			scaled(s).Down = now
 		case Corrected:
 		}
+		return nil
 	})
 }
 
@@ -58,7 +72,10 @@ const (
 
 // Refused records that the cloud has just refused to end an unneeded instance.
 func Refused(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup) error {
-	_, err := write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) { scaled(s).Failed = now })
+	_, err := write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) error {
+		scaled(s).Failed = now
+		return nil
+	})
 	return err
 }
 
@@ -69,14 +86,16 @@ func scaled(s *tenonv1alpha1.NodeGroupStatus) *tenonv1alpha1.NodeGroupScaled {
 	return s.Scaled
 }
 
-func write(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, change func(*tenonv1alpha1.NodeGroupStatus, metav1.Time)) (*tenonv1alpha1.NodeGroup, error) {
+func write(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, change func(*tenonv1alpha1.NodeGroupStatus, metav1.Time) error) (*tenonv1alpha1.NodeGroup, error) {
 	var shown *tenonv1alpha1.NodeGroup
 	err := patch.Retry(ctx, kit, g, func(now *tenonv1alpha1.NodeGroup) error {
 		if now.Status.Size == nil {
 			return patch.Gone(g)
 		}
 		shown = now.DeepCopy()
-		change(&shown.Status, metav1.NewTime(kit.Clock.Now()))
+		if err := change(&shown.Status, metav1.NewTime(kit.Clock.Now())); err != nil {
+			return err
+		}
 		if err := patch.StatusIfUnchanged(ctx, kit, now, shown); err != nil {
 			return fmt.Errorf("write the status of node group %s: %w", g.Name, err)
 		}

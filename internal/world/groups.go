@@ -11,6 +11,7 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/catalog"
 	"tenon/core/order"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
@@ -143,4 +144,25 @@ func (w *World) GroupObject(name string) (object *tenonv1alpha1.NodeGroup, left 
 		}
 	}
 	return g.object, left
+}
+
+// Grow enters the size of a group before the cloud is told to keep it. It refuses a size that was not decided from the present one, or for
+// which the limits of the cluster leave no room. A caller that does not write the size puts the former object again.
+func (w *World) Grow(name string, from, to int64) reason.Cause {
+	var cause reason.Cause
+	w.change(func() {
+		g := w.groups.all[name]
+		if g == nil || g.object.Status.Size == nil || g.object.Status.Size.Desired != from {
+			cause = reason.Cause{Code: reason.GroupChanged, Where: name}
+			return
+		}
+		before, asked := g.object, g.object.DeepCopy()
+		asked.Status.Size.Desired = to
+		w.put(asked)
+		used, nodes := w.usageOfAll()
+		if cause = beyond(w.options.Settings.Limits, used, nodes); cause.Code != reason.None {
+			w.put(before)
+		}
+	})
+	return cause
 }

@@ -107,29 +107,34 @@ func (w *World) Assume(claim *karpenterv1.NodeClaim, capacity model.Resources, p
 func (w *World) overrun(name string, capacity model.Resources) reason.Cause {
 	if pool := w.pools[name]; pool != nil && len(pool.Spec.Limits) > 0 {
 		used, nodes := w.usage(w.nodes.list, func(of string) bool { return of == name })
-		if cause := beyond(w.translator.Pool(pool).Limits, used.Add(capacity), nodes); cause.Code != reason.None {
+		if cause := beyond(w.translator.Pool(pool).Limits, used.Add(capacity), nodes+1); cause.Code != reason.None {
 			return cause
 		}
 	}
 	if limits := w.options.Settings.Limits; len(limits) > 0 {
-		used, nodes := w.usage(w.groups.withUnderway(w.nodes.list, w.translator), func(string) bool { return true })
-		return beyond(limits, used.Add(capacity), nodes)
+		used, nodes := w.usageOfAll()
+		return beyond(limits, used.Add(capacity), nodes+1)
 	}
 	return reason.Cause{}
 }
 
-// beyond returns the limit that would be broken by one more node than there are.
+// beyond returns the limit that so many nodes would break.
 func beyond(limits []model.Amount, used model.Resources, nodes int64) reason.Cause {
 	for _, limit := range limits {
 		have := used.Get(limit.Name)
 		if limit.Name == model.Nodes {
-			have = nodes + 1
+			have = nodes
 		}
 		if have > limit.Value {
 			return reason.Cause{Code: reason.LimitTaken, Where: limit.Name}
 		}
 	}
 	return reason.Cause{}
+}
+
+// usageOfAll returns what counts for the limits of the cluster.
+func (w *World) usageOfAll() (used model.Resources, nodes int64) {
+	return w.usage(w.groups.withUnderway(w.nodes.list, w.translator), func(string) bool { return true })
 }
 
 // usage returns what nodes of some pools take, without those that are leaving, together with those ordered

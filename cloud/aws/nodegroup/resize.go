@@ -28,6 +28,7 @@ func (r *Reader) Resize(ctx context.Context, name string, from, to int64) error 
 	if _, err := r.Clients.AutoScaling.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
 		AutoScalingGroupName: &name, DesiredCapacity: aws.Int32(int32(to)), HonorCooldown: aws.Bool(false),
 	}); err != nil {
+		r.distrust() // AWS may have set it all the same
 		return &failed{fmt.Sprintf("set the desired capacity of Auto Scaling group %s to %d", name, to), "autoscaling:SetDesiredCapacity", err}
 	}
 	group.Desired = to
@@ -81,9 +82,12 @@ func (r *Reader) describeOne(ctx context.Context, name string) (*cloud.Group, er
 			return &group, nil
 		}
 	}
-	r.looked = r.looked.Add(-sizesHold) // the next reading finds out what else is gone
+	r.distrust() // what else is gone?
 	return nil, &cloud.GroupChanged{Group: name, Message: "it is gone"}
 }
+
+// distrust has the next reading ask AWS.
+func (r *Reader) distrust() { r.looked = r.looked.Add(-sizesHold) }
 
 // remember replaces what the reader knows of a group. Callers of Groups keep the list that they got.
 func (r *Reader) remember(group *cloud.Group) {

@@ -49,6 +49,10 @@ func TestResizeFails(t *testing.T) {
 	if _, changed := errors.AsType[*cloud.GroupChanged](err); err == nil || changed || !strings.Contains(err.Error(), "Auto Scaling group web to 4: a permission is missing, allow the controller autoscaling:SetDesiredCapacity") {
 		t.Errorf("error %v", err)
 	}
+	a.groups[0].DesiredCapacity = aws.Int32(4) // the answer was wrong
+	if after, err := r.Groups(context.Background()); err != nil || after[0].Desired != 4 {
+		t.Errorf("%v, error %v: AWS was not asked again", after, err)
+	}
 }
 
 // running are instances of a group.

@@ -18,6 +18,7 @@ import (
 	"tenon/cloud/memory"
 	"tenon/core/expand"
 	"tenon/internal/expander"
+	"tenon/internal/testing/harness"
 )
 
 // group is a group in mode native, with room for three of the fixture's pods on each node. It has no instances
@@ -125,6 +126,95 @@ func TestAGroupGrows(t *testing.T) {
 	h.expect()
 }
 
+// TestASizeIsShownFirst: the size is on the object before the cloud is told, so it counts whatever happens afterwards; if the
+// cloud then says that it keeps the former one, that is shown again.
+func TestASizeIsShownFirst(t *testing.T) {
+	t.Parallel()
+	nothing, lost, crash := errors.New("refused"), errors.New("the answer is lost"), errors.New("the process ends")
+	unwritten := func(h *fixture) {
+		h.Fail(func(c harness.Call) error {
+			if c.String() == "patch status NodeGroup" {
+				return harness.ErrBroken
+			}
+			return nil
+		})
+	}
+	for name, tc := range map[string]struct {
+		outcome error // of the call that raises the size
+		silent  bool  // the cloud does not answer afterwards
+		before  func(*fixture)
+		kept    int64
+		shown   int64
+	}{
+		"raised":                             {kept: 2, shown: 2},
+		"refused":                            {outcome: nothing},
+		"refused, and no answer afterwards":  {outcome: nothing, silent: true, shown: 2},
+		"the answer is lost":                 {outcome: lost, kept: 2, shown: 2},
+		"all answers are lost":               {outcome: lost, silent: true, kept: 2, shown: 2},
+		"the process ends":                   {outcome: crash, kept: 2, shown: 2},
+		"the object cannot be written":       {before: unwritten},
+		"the cloud has been told by another": {outcome: &cloud.GroupChanged{Group: "group-web"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, groups := growing(t, 0, 9)
+			h.Kit.Groups = &trying{all: groups, h: h, silent: tc.silent, resize: func(resize func() error) error {
+				switch tc.outcome {
+				case nil:
+					return resize()
+				case lost:
+					h.Must(resize())
+				case crash:
+					h.Must(resize())
+					panic(crash)
+				}
+				return tc.outcome
+			}}
+			h.start(h.Kit)
+			h.pods("web", 4)
+			h.Clock.Step(time.Second)
+			if tc.before != nil {
+				tc.before(h)
+			}
+			func() {
+				defer func() { _ = recover() }()                                  // the process ends
+				_, _ = h.loop.Reconcile(context.Background(), client.ObjectKey{}) // the outcome is below
+			}()
+			h.Fail(nil)
+			if kept, shown := h.desired(groups); kept != tc.kept || shown != tc.shown {
+				t.Errorf("the cloud keeps %d and the object shows %d, want %d and %d", kept, shown, tc.kept, tc.shown)
+			}
+			if counted, _ := h.world.GroupObject("web"); counted.Status.Size.Desired != tc.shown {
+				t.Errorf("decisions count %d, want %d", counted.Status.Size.Desired, tc.shown)
+			}
+		})
+	}
+}
+
+// trying are groups whose calls go wrong.
+type trying struct {
+	unasked
+	all    *memory.Groups
+	h      *fixture
+	silent bool
+	resize func(func() error) error
+}
+
+func (t *trying) Resize(ctx context.Context, name string, from, to int64) error {
+	var o tenonv1alpha1.NodeGroup
+	if t.h.Get("web", &o); o.Status.Size.Desired != to {
+		t.h.t.Errorf("the object shows %d when the cloud is told %d", o.Status.Size.Desired, to)
+	}
+	return t.resize(func() error { return t.all.Resize(ctx, name, from, to) })
+}
+
+func (t *trying) Groups(ctx context.Context) ([]cloud.Group, error) {
+	if t.silent {
+		return nil, errors.New("no answer")
+	}
+	return t.all.Groups(ctx)
+}
+
 // TestAForeignSizeIsRespected: no size is written while the cloud has another size than the decision saw.
 func TestAForeignSizeIsRespected(t *testing.T) {
 	t.Parallel()
@@ -171,6 +261,8 @@ type refusing struct{ unasked }
 type unasked interface{ cloud.Groups }
 
 func (refusing) Resize(context.Context, string, int64, int64) error { return errors.New("denied") }
+
+func (refusing) Groups(context.Context) ([]cloud.Group, error) { return nil, errors.New("denied") }
 
 // TestAGroupBesideAClusterAutoscaler: a group does not grow while a Cluster Autoscaler manages it, nor before that is known.
 func TestAGroupBesideAClusterAutoscaler(t *testing.T) {
