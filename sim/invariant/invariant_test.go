@@ -211,12 +211,18 @@ func (s *fixture) marked() {
 	s.must(s.store.Update(context.Background(), n))
 }
 
+// taint says on a node that it goes.
+func (s *fixture) taint(n *corev1.Node) {
+	s.t.Helper()
+	n.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+	s.must(s.store.Update(context.Background(), n))
+}
+
 // closed makes an event happen to a claim whose node takes no pods any more.
 func (s *fixture) closed(then func(client.Object)) {
 	s.t.Helper()
 	c, n := s.serve("a")
-	n.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
-	s.must(s.store.Update(context.Background(), n))
+	s.taint(n)
 	then(c)
 }
 
@@ -531,11 +537,13 @@ func examples() map[string]example {
 		"at rest, the mark of a node that takes no moved pods": {invariant.RestTaints,
 			func(s *fixture) { s.marked(); s.rest() },
 			func(s *fixture) { s.marked(); s.clock.Step(10 * time.Minute); s.delete(s.claim("b")); s.watch.AtRest() }},
+		"at rest, the taint of a node of a group that goes": {invariant.RestTaints,
+			func(s *fixture) { s.taint(s.grouped()); s.rest() },
+			func(s *fixture) { s.taint(s.grouped()); s.watch.AtRest() }},
 		"at rest, a taint": {invariant.RestTaints,
 			func(s *fixture) {
 				_, n := s.serve("a")
-				n.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
-				s.must(s.store.Update(context.Background(), n))
+				s.taint(n)
 				s.watch.AtRest()
 			},
 			func(s *fixture) {

@@ -134,17 +134,16 @@ func (w *Watch) leftNow(object client.Object) bool {
 	return at != nil && w.Now().Sub(at.Time) < leaves
 }
 
-// begunNow reports whether a disruption began to take a claim only now, or has just deleted it, so that its
-// node goes next.
-func (w *Watch) begunNow(claim *karpenterv1.NodeClaim) bool {
-	r := commandOf(claim)
-	return r != nil && w.Now().Sub(r.Begun) < leaves || claim != nil && w.leftNow(claim)
+// begunNow reports whether a disruption began to take a claim, or a node of a group, only now, or has just deleted it.
+func (w *Watch) begunNow(carrier client.Object) bool {
+	r := taking(carrier)
+	return r != nil && w.Now().Sub(r.Begun) < leaves || w.leftNow(carrier)
 }
 
 // movesNow reports whether a disruption began to move pods only now.
 func (w *Watch) movesNow() bool {
-	return slices.ContainsFunc(store.All[*karpenterv1.NodeClaim](w.Store), w.begunNow) ||
-		slices.ContainsFunc(store.All[*corev1.Node](w.Store), func(n *corev1.Node) bool { return w.leftNow(n) })
+	return slices.ContainsFunc(store.All[*karpenterv1.NodeClaim](w.Store), func(c *karpenterv1.NodeClaim) bool { return w.begunNow(c) }) ||
+		slices.ContainsFunc(store.All[*corev1.Node](w.Store), func(n *corev1.Node) bool { return w.begunNow(n) })
 }
 
 func (w *Watch) nodeAtRest(node *corev1.Node) {
@@ -165,7 +164,8 @@ func (w *Watch) nodeAtRest(node *corev1.Node) {
 		case model.KeyNotReceiving: // the node is bought for pods that have yet to move, or pods move to others
 			stays = w.Now().Sub(node.CreationTimestamp.Time) >= leaves && !w.movesNow()
 		case karpenterv1.TaintDisrupted().Key:
-			stays = !w.begunNow(w.claimFor(node))
+			claim := w.claimFor(node)
+			stays = !w.begunNow(node) && (claim == nil || !w.begunNow(claim))
 		}
 		if stays {
 			w.report(RestTaints, "node %s has %s", node.Name, taint.Key)

@@ -126,7 +126,7 @@ func TestAGroupGrows(t *testing.T) {
 	h.expect()
 }
 
-// TestASizeIsShownFirst: the size is on the object before the cloud is told, so it counts whatever happens afterwards; if the
+// TestASizeIsShownFirst: the size is on the object before the cloud is told, so it counts in any case; if the
 // cloud then says that it keeps the former one, that is shown again.
 func TestASizeIsShownFirst(t *testing.T) {
 	t.Parallel()
