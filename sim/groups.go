@@ -15,9 +15,7 @@ import (
 	"tenon/cloud"
 	"tenon/cloud/memory"
 	"tenon/core/catalog"
-	"tenon/internal/podpolicy"
 	"tenon/sim/cluster"
-	"tenon/sim/invariant"
 	"tenon/sim/store"
 )
 
@@ -30,14 +28,6 @@ type groups struct {
 	join func(memory.Machine)
 	end  func(providerID string)
 }
-
-// Rules about groups.
-const (
-	ruleGroupBounds = "a group keeps its bounds"
-	ruleGroupGrows  = "a group grows by no more than pods wait"
-	ruleGroupEnds   = "no instance of a group is ended under pods that may stay"
-	ruleGroupRests  = "at rest a group has a node for each instance"
-)
 
 // Groups act this often, their machines boot this long, and a Node is deleted this long after its machine
 // ended.
@@ -202,25 +192,6 @@ func (g *groups) meddle() {
 	g.sim.outside(g.sim.Clock.Now().Add(g.soon()), "others write sizes", g.meddle)
 }
 
-// rest checks the groups once everything should have settled.
-func (g *groups) rest() {
-	for _, each := range g.Groups.List() {
-		ready := int64(0)
-		for i := range each.Instances {
-			if node := g.nodeOf(each.Instances[i].ProviderID); node != nil && node.DeletionTimestamp == nil {
-				ready++
-			}
-		}
-		if ready != each.Desired || each.Desired < each.Min || each.Desired > each.Max {
-			g.broken(ruleGroupRests, fmt.Sprintf("%s is kept at %d (%d to %d) and has %d nodes", each.Name, each.Desired, each.Min, each.Max, ready))
-		}
-	}
-}
-
-func (g *groups) broken(rule, what string) {
-	g.sim.violated(invariant.Violation{At: g.sim.Clock.Now(), Rule: rule, What: what})
-}
-
 // groupClient is one process's client of the groups: calls may fail, before their effect or after it, and the process may end.
 type groupClient struct {
 	*groups
@@ -248,7 +219,7 @@ func (c groupClient) Resize(ctx context.Context, name string, from, to int64) er
 		}
 		err := c.groups.Groups.Resize(ctx, name, from, to)
 		if err == nil {
-			c.resized(name, from, to)
+			c.sim.watch.Resized(name, from, to)
 		}
 		if err == nil && c.fails("answer lost:", what) {
 			err = memory.ErrUnreachable
@@ -265,13 +236,13 @@ func (c groupClient) End(ctx context.Context, name, id string) (int64, error) {
 		if c.fails("refused:", what) {
 			return 0, memory.ErrUnreachable
 		}
-		c.ending(id)
+		c.sim.watch.EndingMember(id)
 		before := c.desired(name)
 		desired, err := c.groups.Groups.End(ctx, name, id)
 		if err == nil && desired == before { // the cloud launches another one
 			c.sim.watch.Disturbed()
 		}
-		c.bounds(name)
+		c.sim.watch.Bounded(name)
 		if err == nil && c.fails("answer lost:", what) {
 			err = memory.ErrUnreachable
 		}
@@ -294,67 +265,4 @@ func (c groupClient) fails(what, to string) bool {
 		rate = c.sim.options.Faults.Lost
 	}
 	return c.of.faulty && !c.sim.calm && c.sim.happens(rate, what, to)
-}
-
-// late is the maximum age of a decision that is carried out while pods come and go, and mayGo how many pods may have gone
-// meanwhile.
-const (
-	late  = time.Minute
-	mayGo = 3
-)
-
-// resized checks a new size: it must be within the bounds, and at most as many instances may be added as pods are
-// pending, or were a moment ago.
-func (c groupClient) resized(name string, from, to int64) {
-	c.bounds(name)
-	if to > from {
-		c.sim.watch.Grown(name)
-	} else {
-		c.sim.watch.Disturbed() // instances that were counted for the minimums do not come
-	}
-	waiting := int64(0)
-	for _, pod := range store.All[*corev1.Pod](c.sim.Store) {
-		if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil || c.sim.Clock.Now().Sub(pod.CreationTimestamp.Time) < late {
-			waiting++
-		}
-	}
-	if to > from && to-from > waiting+c.evicting()+mayGo {
-		c.broken(ruleGroupGrows, fmt.Sprintf("%s grows from %d to %d for %d pods", name, from, to, waiting))
-	}
-}
-
-// evicting counts the pods that need new places: those being deleted, and those of nodes that leave or are gone already. A decision
-// may buy for them before they are evicted.
-func (c groupClient) evicting() int64 {
-	stays, n := map[string]bool{"": true}, int64(0) // pods without a node wait
-	for _, node := range store.All[*corev1.Node](c.sim.Store) {
-		stays[node.Name] = node.DeletionTimestamp == nil
-	}
-	for _, pod := range store.All[*corev1.Pod](c.sim.Store) {
-		if !stays[pod.Spec.NodeName] || pod.DeletionTimestamp != nil {
-			n++
-		}
-	}
-	return n
-}
-
-func (c groupClient) bounds(name string) {
-	for _, g := range c.groups.Groups.List() {
-		if g.Name == name && (g.Desired < g.Min || g.Desired > g.Max) {
-			c.broken(ruleGroupBounds, fmt.Sprintf("%s is kept at %d, between %d and %d", name, g.Desired, g.Min, g.Max))
-		}
-	}
-}
-
-// ending checks that an instance is ended only once its node is empty.
-func (c groupClient) ending(id string) {
-	node := c.nodeOf(id)
-	if node == nil {
-		return
-	}
-	for _, pod := range store.All[*corev1.Pod](c.sim.Store) {
-		if pod.Spec.NodeName == node.Name && podpolicy.Active(pod) && podpolicy.Drainable(pod, c.sim.Clock.Now()) && pod.DeletionTimestamp == nil {
-			c.broken(ruleGroupEnds, fmt.Sprintf("%s is ended, on which %s/%s runs", id, pod.Namespace, pod.Name))
-		}
-	}
 }

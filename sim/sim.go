@@ -427,9 +427,6 @@ func (s *Sim) Rest(d time.Duration) {
 	s.watch.Settled(before)
 	s.watch.Recent = func() []telemetry.Event { return s.Events.Events()[said:] }
 	s.watch.AtRest()
-	if s.groups != nil {
-		s.groups.rest()
-	}
 }
 
 // Trace is a number that distinguishes two runs.

@@ -55,6 +55,7 @@ func (w *Watch) AtRest() {
 	w.buffersAtRest()
 	w.claimsAtRest()
 	w.commandsAtRest()
+	w.groupsAtRest()
 	for _, node := range store.All[*corev1.Node](w.Store) {
 		w.nodeAtRest(node)
 	}

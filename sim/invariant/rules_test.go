@@ -21,6 +21,7 @@ func everyExample() map[string]example {
 	maps.Copy(all, besides())
 	maps.Copy(all, buffered())
 	maps.Copy(all, totals())
+	maps.Copy(all, grouping())
 	return all
 }
 

@@ -30,9 +30,6 @@ type Totals struct {
 // Disturbed says that the size of a group was changed, and not by the product: limits may be exceeded for a while.
 func (w *Watch) Disturbed() { w.disturbed = w.Now() }
 
-// Grown is called when the product has raised the size of a group.
-func (w *Watch) Grown(group string) { w.checkTotals("group " + group + " has grown") }
-
 // checkTotals compares all nodes with the limits. Tenon learns of sizes that others change within a minute, and two processes that
 // decide at once do not know each other's claims.
 func (w *Watch) checkTotals(after string) {

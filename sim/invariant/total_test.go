@@ -21,7 +21,7 @@ import (
 // grouped adds a group in mode cas with two instances of four cores, and a node for the first one, which a disruption takes.
 func (s *fixture) grouped() *corev1.Node {
 	s.t.Helper()
-	group := cloud.Group{Name: "web", Desired: 2, Next: &cloud.GroupTemplate{Capacity: model.Resources{CPU: 4000}}}
+	group := cloud.Group{Name: "web", Max: 9, Desired: 2, Next: &cloud.GroupTemplate{Capacity: model.Resources{CPU: 4000}}}
 	for _, id := range []string{"aws:///a/1", "aws:///a/2"} {
 		group.Instances = append(group.Instances, cloud.GroupInstance{ProviderID: id})
 	}
@@ -85,8 +85,8 @@ func totals() map[string]example {
 			func(s *fixture) { s.most(2); s.grouped(); s.serve("a") },
 			func(s *fixture) { s.most(2); s.delete(s.grouped()); s.serve("a") }},
 		"a group that has grown beyond the limit": {invariant.ClusterLimits,
-			func(s *fixture) { s.most(1); s.grouped(); s.watch.Grown("web") },
-			func(s *fixture) { s.most(1); s.grouped(); s.watch.Disturbed(); s.watch.Grown("web") }},
+			func(s *fixture) { s.most(1); s.grouped(); s.watch.Resized("web", 1, 2) },
+			func(s *fixture) { s.most(1); s.grouped(); s.watch.Disturbed(); s.watch.Resized("web", 1, 2) }},
 		"a group that shrinks below the minimum": {invariant.ClusterFloors,
 			func(s *fixture) { s.shrinks(8_000) },
 			func(s *fixture) { s.shrinks(4_000) }},

@@ -1,0 +1,71 @@
+package invariant_test
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/cloud"
+	"tenon/sim/invariant"
+)
+
+// kept makes the cloud keep the group at a size.
+func (s *fixture) kept(desired int64) {
+	groups := s.watch.Totals.Groups()
+	groups[0].Desired = desired
+	s.watch.Totals.Groups = func() []cloud.Group { return groups }
+}
+
+// second makes the node of the group's other instance.
+func (s *fixture) second() *corev1.Node {
+	s.t.Helper()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "second", Annotations: map[string]string{tenonv1alpha1.AnnotationGroup: "web"}}}
+	node.Spec.ProviderID = "aws:///a/2"
+	s.make(node)
+	return node
+}
+
+// outlives makes a claim with eight pods on its node, which has been there for a while.
+func (s *fixture) outlives() {
+	s.grouped()
+	s.serve("a")
+	for i := range 8 {
+		s.pod(fmt.Sprint("p", i), "node-a")
+	}
+	s.pass(10 * time.Minute)
+}
+
+// grouping are examples of rules about groups.
+func grouping() map[string]example {
+	return map[string]example{
+		"a size above the maximum": {invariant.GroupBounds,
+			func(s *fixture) { s.grouped(); s.kept(10); s.watch.Resized("web", 9, 10) },
+			func(s *fixture) { s.grouped(); s.kept(9); s.watch.Resized("web", 8, 9) }},
+		"a group that grows while all pods run": {invariant.GroupGrows,
+			func(s *fixture) { s.outlives(); s.watch.Resized("web", 0, 9) },
+			func(s *fixture) { s.outlives(); s.watch.Resized("web", 0, 3) }},
+		"a group that grows for pods of a node whose claim goes": {invariant.GroupGrows,
+			func(s *fixture) { s.outlives(); s.watch.Resized("web", 0, 9) },
+			func(s *fixture) { s.outlives(); s.delete(s.now("a")); s.watch.Resized("web", 0, 9) }},
+		"a group that grows for pods of a node that is gone": {invariant.GroupGrows,
+			func(s *fixture) { s.outlives(); s.watch.Resized("web", 0, 9) },
+			func(s *fixture) {
+				s.outlives()
+				s.release(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}})
+				s.delete(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}})
+				s.watch.Resized("web", 0, 9)
+			}},
+		"an instance that ends under a pod": {invariant.GroupEnds,
+			func(s *fixture) { s.grouped(); s.pod("p", "member"); s.watch.EndingMember("aws:///a/1") },
+			func(s *fixture) { s.grouped(); s.pod("p", "member"); s.watch.EndingMember("aws:///a/2") }},
+		"at rest, an instance without a node": {invariant.GroupRests,
+			func(s *fixture) { s.grouped(); s.rest() },
+			func(s *fixture) { s.grouped(); s.second(); s.rest() }},
+		"at rest, an instance whose node goes": {invariant.GroupRests,
+			func(s *fixture) { s.second(); s.delete(s.grouped()); s.rest() },
+			func(s *fixture) { s.second(); s.delete(s.grouped()); s.watch.AtRest() }},
+	}
+}
