@@ -1,6 +1,7 @@
 package invariant_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
+	"tenon/core/plan"
 	"tenon/sim/invariant"
 )
 
@@ -26,6 +28,13 @@ func (s *fixture) second() *corev1.Node {
 	node.Spec.ProviderID = "aws:///a/2"
 	s.make(node)
 	return node
+}
+
+// joins says on a node of a group that it takes pods.
+func (s *fixture) joins(node *corev1.Node) {
+	s.t.Helper()
+	node.Annotations[tenonv1alpha1.AnnotationJoined] = "true"
+	s.must(s.store.Update(context.Background(), node))
 }
 
 // outlives makes a claim with eight pods on its node, which has been there for a while.
@@ -61,6 +70,17 @@ func grouping() map[string]example {
 		"an instance that ends under a pod": {invariant.GroupEnds,
 			func(s *fixture) { s.grouped(); s.pod("p", "member"); s.watch.EndingMember("aws:///a/1") },
 			func(s *fixture) { s.grouped(); s.pod("p", "member"); s.watch.EndingMember("aws:///a/2") }},
+		"at rest, a disruption after a node of a group has joined": {invariant.RestDecided,
+			func(s *fixture) {
+				s.costing("a", 1)
+				s.joins(s.second())
+				s.late(func() { s.disrupts(plan.Underutilized, "late", []string{"a"}, nil) })
+			},
+			func(s *fixture) {
+				s.costing("a", 1)
+				node := s.second()
+				s.late(func() { s.joins(node); s.disrupts(plan.Underutilized, "due", []string{"a"}, nil) })
+			}},
 		"at rest, an instance without a node": {invariant.GroupRests,
 			func(s *fixture) { s.grouped(); s.rest() },
 			func(s *fixture) { s.grouped(); s.second(); s.rest() }},

@@ -153,6 +153,7 @@ func (w *Watch) hear(c store.Change) {
 			w.noteCommand(object)
 		}
 	case *corev1.Node:
+		w.noteMember(c)
 		if c.New == nil && !w.meddled(object.Name) {
 			w.vanished(object)
 		}

@@ -11,10 +11,12 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/internal/command"
@@ -279,6 +281,17 @@ func (w *Watch) noteClaim(old, now *karpenterv1.NodeClaim) {
 	if !taken && now.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) {
 		w.Stir()
 	}
+}
+
+// noteMember handles a node of a group that takes pods from now on. Its room is new.
+func (w *Watch) noteMember(c store.Change) {
+	if old, _ := c.Old.(*corev1.Node); takesPods(c.Object()) && (old == nil || !takesPods(old)) {
+		w.Stir()
+	}
+}
+
+func takesPods(member client.Object) bool {
+	return member.GetAnnotations()[tenonv1alpha1.AnnotationJoined] == "true"
 }
 
 // noteWish handles changes of what users ask for, which increase the generation.
