@@ -192,7 +192,11 @@ func TestAnEndedNodeStaysEnded(t *testing.T) {
 	}
 	w.Put(version("9", ""))
 	left(0)
-	w.NodeWritten(version("11", "2026-03-02T12:00:00Z"))
+	const ended = "2026-03-02T12:00:00Z"
+	w.NodeWritten(version("9", ended)) // it is being written
+	w.Put(version("9", ""))
+	left(1)
+	w.NodeWritten(version("11", ended))
 	w.Put(version("10", ""))
 	left(1)
 	w.Remove(version("12", ""))

@@ -44,10 +44,11 @@ func newNodeState() nodeState {
 	}
 }
 
-// NodeWritten enters the state of a node that was just written, before the watch has it, if the node is still there.
+// NodeWritten enters the state of a node that is being written, or was just written, before the watch has it, if the node is still there.
 func (w *World) NodeWritten(node *corev1.Node) {
 	w.change(func() {
-		if old := w.nodes.nodes[node.Name]; old != nil && old.UID == node.UID && w.put(node) {
+		if old := w.nodes.nodes[node.Name]; old != nil && old.UID == node.UID && !older(node, old) {
+			w.enterNode(node)
 			w.pulse.changes++
 		}
 	})
@@ -59,6 +60,11 @@ func (w *World) putNode(node *corev1.Node) {
 	if old != nil && (older(node, old) || sameNode(old, node)) {
 		return
 	}
+	w.enterNode(node)
+}
+
+func (w *World) enterNode(node *corev1.Node) {
+	old := w.nodes.nodes[node.Name]
 	w.nodes.nodes[node.Name] = node
 	w.nodes.nodeReturned(node)
 	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID {

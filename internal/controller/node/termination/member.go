@@ -107,18 +107,23 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	}
 	told := p.Node.DeepCopy()
 	told.Annotations[tenonv1alpha1.AnnotationEnded] = c.Clock.Now().UTC().Format(time.RFC3339)
+	c.tellEnded(told)
 	if err := patch.Merge(ctx, c.Kit, p.Node, told); client.IgnoreNotFound(err) != nil {
 		return progress{}, fmt.Errorf("write on node %s that its instance was ended: %w", p.Node.Name, err)
 	}
-	if c.o.Ended != nil {
-		c.o.Ended(told)
-	}
+	c.tellEnded(told)
 	if object.Spec.Mode == tenonv1alpha1.ModeCAS {
 		c.Metrics.ClusterAutoscalerScaledDownNodesTotal.WithLabelValues(scaledDown(p.Node), "", "", "").Inc()
 	}
 	reconcile.Log(ctx).Info("ended the instance of a node group", "NodeGroup", object.Name, "provider-id", p.Node.Spec.ProviderID, "desired", desired)
 	_, err = nodegroup.Show(ctx, c.Kit, object, desired, nodegroup.Shrunk)
 	return waitFor(instanceAgain), client.IgnoreNotFound(err)
+}
+
+func (c *controller) tellEnded(node *corev1.Node) {
+	if c.o.Ended != nil {
+		c.o.Ended(node.DeepCopy())
+	}
 }
 
 // delayed is for how long annotations of other programs, such as one that detaches volumes, still keep the instance of a drained

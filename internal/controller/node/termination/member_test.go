@@ -91,6 +91,37 @@ func TestAMemberOfAGroupGoes(t *testing.T) {
 	}
 }
 
+// TestAnEndedMemberThatCannotBeWritten: that an instance was ended is told even if it cannot be written on its node yet.
+func TestAnEndedMemberThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	h, groups, node, _ := member(t, 0)
+	told := 0
+	c := termination.New(h.Kit, termination.Options{Ended: func(n *corev1.Node) {
+		if n.Annotations[tenonv1alpha1.AnnotationEnded] != "" && groups.Ended() == 1 {
+			told++
+		}
+	}})
+	h.Delete(node)
+	h.Run(c, "n") // its taint
+	h.Fail(func(c harness.Call) error {
+		if c.String() == "patch Node" {
+			return harness.ErrBroken
+		}
+		return nil
+	})
+	for range 5 {
+		_, _ = c.Reconcile(t.Context(), reconcile.Key{Name: "n"}) // it fails
+		h.Clock.Step(10 * time.Second)
+	}
+	if groups.Ended() != 1 || told == 0 {
+		t.Errorf("%d instances are ended, which was told %d times", groups.Ended(), told)
+	}
+	h.Fail(nil)
+	if runMember(h, c); h.Get("n", &corev1.Node{}) || groups.Ended() != 1 {
+		t.Errorf("the node is still there, or %d instances are ended", groups.Ended())
+	}
+}
+
 // TestAMemberWhoseInstanceIsGone: the object of a node that is not ready goes without a drain, and nothing else is ended.
 func TestAMemberWhoseInstanceIsGone(t *testing.T) {
 	t.Parallel()

@@ -49,8 +49,8 @@ type controller struct {
 
 // Options are what the controller needs beside the kit.
 type Options struct {
-	// Ended is told of the node of a group once it says that its instance was ended, before the group's smaller size is shown: the watch
-	// of groups may be faster than that of nodes, and the instance would be missing twice. It may be nil.
+	// Ended is told of the node of a group as it will be and as it is written that its instance was ended, before the group's smaller size
+	// is shown: the watch of groups may be faster than that of nodes, or than the write, and the instance would be missing twice. It may be nil.
 	Ended func(*corev1.Node)
 }
 
