@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/ingest"
@@ -18,8 +20,14 @@ func TestPairs(t *testing.T) {
 		n.Name, n.Spec.ProviderID = name, provider
 		return n
 	}
+	owned := func(name, provider string, claim types.UID) *corev1.Node {
+		n := named(name, provider)
+		n.OwnerReferences = []metav1.OwnerReference{{APIVersion: "karpenter.sh/v1", Kind: "NodeClaim", Name: "claim", UID: claim}}
+		return n
+	}
 	claimed := func(provider, node string) *karpenterv1.NodeClaim {
 		c := &karpenterv1.NodeClaim{}
+		c.Name, c.UID = "claim", "uid"
 		c.Status.ProviderID, c.Status.NodeName = provider, node
 		return c
 	}
@@ -35,6 +43,9 @@ func TestPairs(t *testing.T) {
 		"the registered name is of another machine":   {claimed(machine, "b"), []*corev1.Node{named("a", machine), named("b", other)}, true},
 		"by name, without a provider ID on the node":  {claimed(machine, "a"), []*corev1.Node{named("a", "")}, true},
 		"by name, without a provider ID on the claim": {claimed("", "a"), []*corev1.Node{named("a", machine)}, true},
+		"by owner, before the claim has a status":     {claimed("", ""), []*corev1.Node{owned("a", machine, "uid")}, true},
+		"by owner, but of another claim":              {claimed("", ""), []*corev1.Node{owned("a", machine, "another")}, false},
+		"by owner, but of another machine":            {claimed(other, ""), []*corev1.Node{owned("a", machine, "uid")}, false},
 		"two machines":                                {claimed(other, "a"), []*corev1.Node{named("a", machine)}, false},
 	}
 	for name, tc := range cases {

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	testclock "k8s.io/utils/clock/testing"
 
+	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/aws/instancetype"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 	"tenon/internal/testing/randomcluster"
@@ -150,4 +152,30 @@ func content(t *testing.T, s *snapshot.Snapshot) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// While the watch of claims is behind, a node that has registered is its claim's, so that their room counts once.
+func TestARegisteredNodeCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary()}, testclock.NewFakePassiveClock(noon))
+	late := claim(0)
+	late.Status, late.ResourceVersion = karpenterv1.NodeClaimStatus{}, "0"
+	joins, registered := node(0), node(0)
+	registered.ResourceVersion = "2"
+	registered.OwnerReferences = []metav1.OwnerReference{{APIVersion: "karpenter.sh/v1", Kind: "NodeClaim", Name: late.Name, UID: late.UID}}
+	for _, step := range []struct {
+		what string
+		put  any
+		want int
+	}{
+		{"the claim", late, 1},
+		{"a machine of which nothing says that it is the claim's", joins, 2},
+		{"it has registered", registered, 1},
+		{"the claim says that it is launched", claim(0), 1},
+	} {
+		w.Put(step.put)
+		if got := len(w.Picture(world.Moment{Now: noon}).Snapshot.Nodes); got != step.want {
+			t.Errorf("%s: %d nodes, want %d", step.what, got, step.want)
+		}
+	}
 }

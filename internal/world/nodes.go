@@ -67,7 +67,7 @@ func (w *World) enterNode(node *corev1.Node) {
 	old := w.nodes.nodes[node.Name]
 	w.nodes.nodes[node.Name] = node
 	w.nodes.nodeReturned(node)
-	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID {
+	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID || len(old.OwnerReferences) != len(node.OwnerReferences) {
 		w.nodes.stale = true
 		if len(w.ledger.guided) > 0 { // it may be bought for them
 			w.notifyGuide()
@@ -81,7 +81,7 @@ func (w *World) enterNode(node *corev1.Node) {
 // do not matter.
 func sameNode(a, b *corev1.Node) bool {
 	return a.ResourceVersion == b.ResourceVersion ||
-		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
+		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) && len(a.OwnerReferences) == len(b.OwnerReferences) &&
 			equality.Semantic.DeepEqual(a.Labels, b.Labels) && equality.Semantic.DeepEqual(a.Annotations, b.Annotations) &&
 			sameSpec(&a.Spec, &b.Spec) && ingest.IsReady(a) == ingest.IsReady(b) &&
 			equality.Semantic.DeepEqual(a.Status.Capacity, b.Status.Capacity) &&
