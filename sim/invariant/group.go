@@ -30,6 +30,7 @@ func (w *Watch) Resized(name string, from, to int64) {
 		w.Disturbed() // instances that were counted for the minimums do not come
 		return
 	}
+	w.grown[name] = w.Now()
 	w.checkTotals("group " + name + " has grown")
 	if places := w.placesWanted(); to-from > places+mayGo {
 		w.report(GroupGrows, "%s grows from %d to %d for %d pods", name, from, to, places)
@@ -94,7 +95,7 @@ func (w *Watch) groupsAtRest() {
 				nodes++
 			}
 		}
-		if nodes != g.Desired {
+		if joins := nodes < g.Desired && w.recent(w.grown[g.Name], leaves); nodes != g.Desired && !joins {
 			w.report(GroupRests, "%s is kept at %d and has %d nodes", g.Name, g.Desired, nodes)
 		}
 		w.Bounded(g.Name)

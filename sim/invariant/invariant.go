@@ -111,7 +111,7 @@ func (w *Watch) Begin() {
 	w.bought, w.strays = map[string]string{}, map[string]time.Time{}
 	w.limited, w.limits, w.told = map[string]time.Time{}, map[string]string{}, map[string]bool{}
 	w.wanting, w.edited, w.left = map[types.UID]wantedPod{}, map[string]time.Time{}, map[string][]time.Time{}
-	w.announced = map[string]bool{}
+	w.announced, w.grown = map[string]bool{}, map[string]time.Time{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.stirred, w.brought, w.going = w.Now(), map[string]*command.Record{}, map[string]*command.Record{}
 	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]*command.Record{}, waiting: map[types.UID]string{}, astray: map[string]bool{}, gains: map[string]bool{}, lacking: map[string][]time.Time{}}

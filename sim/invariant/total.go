@@ -176,4 +176,5 @@ type totals struct {
 	disturbed      time.Time // when others last changed the size of a group
 	fell           time.Time // when something last left that does not look at minimums
 	machinesBefore int
+	grown          map[string]time.Time // when the product last raised the size of a group
 }
