@@ -46,7 +46,8 @@ func TestAGroupInModeCAS(t *testing.T) {
 	s.shown()
 	s.deploy("web", 1, "web", "big")
 	web := s.Running("web", 1)[0]
-	s.deploy("held", 1, "web", "big") // it has no place on the instance that came for the other pod, so it is told of the next
+	s.belong(map[string]string{"web": "web"}) // until then the instance counts as one that is to come, with room
+	s.deploy("held", 1, "web", "big")         // it has no place on the instance that came for the other pod, so it is told of the next
 	budget := s.budget(s.Namespace, "guarded", 0)
 	s.deploy("guarded", 1, "web", "big")
 	s.deploy("marked", 1, "web", "big")
