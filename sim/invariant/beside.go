@@ -265,14 +265,6 @@ func sizeOf(node *corev1.Node) space {
 	return space{room.Cpu().MilliValue(), room.Memory().Value(), room.Pods().Value()}
 }
 
-// share is the part of a node's room that something takes, of what it takes most of; one of a node that has no room.
-func (s space) share(of space) float64 {
-	if of.cpu == 0 || of.memory == 0 {
-		return 1
-	}
-	return max(float64(s.cpu)/float64(of.cpu), float64(s.memory)/float64(of.memory))
-}
-
 func demand(pod *corev1.Pod) space {
 	list := podresource.PodRequests(pod, podresource.PodResourcesOptions{})
 	return space{list.Cpu().MilliValue(), list.Memory().Value(), 1}

@@ -1,7 +1,6 @@
 package invariant
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -225,34 +224,30 @@ func (w *Watch) bolder(claim *karpenterv1.NodeClaim) bool {
 	return account.Caution(w.Now()) < account.Caution(w.stirred)
 }
 
-// again is what a command must save an hour for each pod that was moved recently, at the most: less where
-// twice the pod's share of its node's price is less. A command that saves as much may undo decisions.
+// again is the minimum that a command must save an hour for each pod that was moved recently. A command
+// that saves more may undo decisions.
 const again = model.Unit / 50
 
 // gain reports whether a command saves enough to move all its pods once more. Of nodes that are less than
 // half used it saves more than their pods are worth.
 func (w *Watch) gain(r *command.Record) bool {
-	n, idle, asked := 0, true, model.Money(0)
+	n, idle := 0, true
 	for node, pods := range w.podsOn { // a sum, in any order
 		claim := w.claimFor(w.nodeOf(node))
 		if claim == nil || !r.Takes(claim.Name) {
 			continue
 		}
-		size := sizeOf(w.nodeOf(node))
 		var used space
 		for uid, pod := range pods { // as above
 			if by, moved := w.heirs.moved[uid]; moved && !w.unexpected(by) {
 				n++
-				asked += min(again, model.Money(math.Ceil(2*demand(pod).share(size)*float64(w.prices[claim.Name]))))
 			}
 			used = used.more(demand(pod))
 		}
-		idle = idle && used.share(size) < 0.5
+		size := sizeOf(w.nodeOf(node))
+		idle = idle && 2*used.cpu < size.cpu && 2*used.memory < size.memory
 	}
-	if n == 0 {
-		return r.Savings >= again
-	}
-	return idle || r.Savings >= asked
+	return n > 0 && idle || r.Savings >= again*model.Money(max(n, 1))
 }
 
 // noteClaim records the claims that disruptions create. When a claim goes for another reason, that is an
