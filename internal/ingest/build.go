@@ -146,10 +146,11 @@ func (b *builder) addGroups() {
 
 // addUnderway adds the instances of groups that have no node yet.
 func (b *builder) addUnderway() {
-	members, pools := Members(b.out.Nodes), b.out.Pools[len(b.objects.NodePools):]
+	members, unmarked := Members(b.out.Nodes), Unmarked(slices.Values(b.objects.Nodes))
+	pools := b.out.Pools[len(b.objects.NodePools):]
 	for i, group := range byName(b.objects.NodeGroups) {
 		pool := &pools[i]
-		b.out.Nodes = append(b.out.Nodes, b.t.Underway(pool, &b.out.Catalogs[pool.Catalog], b.t.Missing(group, members[pool.Name]))...)
+		b.out.Nodes = append(b.out.Nodes, b.t.Underway(pool, &b.out.Catalogs[pool.Catalog], b.t.Missing(group, members[pool.Name], unmarked))...)
 	}
 }
 

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -288,14 +289,20 @@ const maxMissing = 100_000
 
 // Missing is how many instances of a group have no node yet, including those that the cloud has not launched yet. Members are
 // the nodes with the group's annotation. A group that may not be changed, or may only be from now on, has no such
-// nodes, and a file may lack them.
-func (t *Translator) Missing(g *tenonv1alpha1.NodeGroup, members int) int64 {
+// nodes, and a file may lack them. A node that has joined is annotated a moment later: until then it counts by its provider ID,
+// which the group's status lists as that of an instance without a node.
+func (t *Translator) Missing(g *tenonv1alpha1.NodeGroup, members int, unmarked map[string]bool) int64 {
 	if g.Status.Size == nil || g.Status.Instances == nil {
 		return 0
 	}
 	have := int64(members)
 	if i := g.Status.Instances; g.Observed() || t.options.Files || isUnread(g) {
 		have = max(have, i.Ready+i.Unready)
+	}
+	for i := range g.Status.Unregistered {
+		if unmarked[g.Status.Unregistered[i].ProviderID] {
+			have++
+		}
 	}
 	asked := g.Status.Size.Desired
 	if i := g.Status.Instances; g.BackedOff() { // no further instances will come
@@ -320,6 +327,17 @@ func Members(nodes []snapshot.Node) map[string]int {
 			if _, grouped := snapshot.NodeGroup(n.Pool); grouped {
 				out[n.Pool]++
 			}
+		}
+	}
+	return out
+}
+
+// Unmarked returns the provider IDs of the nodes without the annotation of a group.
+func Unmarked(nodes iter.Seq[*corev1.Node]) map[string]bool {
+	out := map[string]bool{}
+	for node := range nodes {
+		if node.Spec.ProviderID != "" && node.DeletionTimestamp == nil && node.Annotations[tenonv1alpha1.AnnotationGroup] == "" {
+			out[node.Spec.ProviderID] = true
 		}
 	}
 	return out

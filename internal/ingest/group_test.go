@@ -101,7 +101,7 @@ func TestMissingInstances(t *testing.T) {
 		g := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Generation: tc.generation}, Spec: tenonv1alpha1.NodeGroupSpec{Mode: tc.mode}}
 		g.Status.Size, g.Status.Instances = &tenonv1alpha1.NodeGroupSize{Desired: 4}, &tenonv1alpha1.NodeGroupInstances{Total: 4, Ready: 2, Unready: 1}
 		g.Status.Conditions = []metav1.Condition{{Type: tenonv1alpha1.ConditionGroupFound, Status: metav1.ConditionTrue, ObservedGeneration: 1}}
-		if got := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{}).Missing(g, tc.members); got != tc.want {
+		if got := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{}).Missing(g, tc.members, nil); got != tc.want {
 			t.Errorf("%s: %d are missing, want %d", name, got, tc.want)
 		}
 	}
@@ -113,7 +113,7 @@ func TestMissingInstancesAreLimited(t *testing.T) {
 	g := &tenonv1alpha1.NodeGroup{Status: tenonv1alpha1.NodeGroupStatus{
 		Size: &tenonv1alpha1.NodeGroupSize{Desired: 1 << 60}, Instances: &tenonv1alpha1.NodeGroupInstances{},
 	}}
-	if got := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{}).Missing(g, 0); got > 1_000_000 {
+	if got := ingest.NewTranslator(ingest.NewIndex(), ingest.Options{}).Missing(g, 0, nil); got > 1_000_000 {
 		t.Errorf("%d are missing", got)
 	}
 }

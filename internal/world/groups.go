@@ -85,17 +85,18 @@ func (r *groups) addPools(t *ingest.Translator, out *snapshot.Snapshot, prices m
 	}
 }
 
-// withUnderway adds to the nodes the instances that have none yet, and marks the nodes that are handed over to pools. While nothing
+// withUnderway returns the list of nodes with the instances that have none yet, and marks the nodes that are handed over to pools. While nothing
 // has changed it is the same list.
-func (r *groups) withUnderway(nodes []snapshot.Node, t *ingest.Translator) []snapshot.Node {
+func (w *World) withUnderway() []snapshot.Node {
+	r, t, nodes := &w.groups, w.translator, w.nodes.list
 	if len(r.all) == 0 {
 		return nodes
 	}
-	members, now := ingest.Members(nodes), map[string]missing{}
+	members, unmarked, now := ingest.Members(nodes), ingest.Unmarked(maps.Values(w.nodes.nodes)), map[string]missing{}
 	objects := make([]*tenonv1alpha1.NodeGroup, 0, len(r.all))
 	for name, g := range r.all {
 		objects = append(objects, g.object)
-		if n := t.Missing(g.object, members[g.pool.Name]); n > 0 {
+		if n := t.Missing(g.object, members[g.pool.Name], unmarked); n > 0 {
 			now[name] = missing{n, g.offers}
 		}
 	}

@@ -51,6 +51,13 @@ func webNode(name string, joined bool) *corev1.Node {
 	return n
 }
 
+// newcomer is a node that has just joined and is not annotated with its group yet.
+func newcomer(name, providerID string) *corev1.Node {
+	n := webNode(name, true)
+	n.Annotations, n.Spec.ProviderID = nil, providerID
+	return n
+}
+
 // TestGroups compares the picture of a group and its nodes with what ingest.Build makes of them: instances that the cloud was
 // asked for and that have no node count as nodes to come.
 func TestGroups(t *testing.T) {
@@ -71,6 +78,12 @@ func TestGroups(t *testing.T) {
 		"handed over, and paused": {webGroup(1, func(g *tenonv1alpha1.NodeGroup) {
 			g.Spec.Mode, g.Annotations = "handover", map[string]string{tenonv1alpha1.AnnotationHandoverPaused: "true"}
 		}), []*corev1.Node{webNode("b", true)}, "b initialized drifted 0.192, paused"},
+		"one has joined and has no annotation yet": {webGroup(2, func(g *tenonv1alpha1.NodeGroup) {
+			g.Status.Unregistered = []tenonv1alpha1.UnregisteredInstance{{ProviderID: "aws:///a/i-2"}, {ProviderID: "aws:///a/i-3"}}
+		}), []*corev1.Node{webNode("b", true), newcomer("c", "aws:///a/i-2")}, "b initialized 0.192, c initialized 0"},
+		"a node of no group joins": {webGroup(2, func(g *tenonv1alpha1.NodeGroup) {
+			g.Status.Unregistered = []tenonv1alpha1.UnregisteredInstance{{ProviderID: "aws:///a/i-2"}}
+		}), []*corev1.Node{webNode("b", true), newcomer("c", "aws:///a/i-9")}, "b initialized 0.192, c initialized 0, nodegroup/web/1 unborn 0.192"},
 		"nothing is known of the group": {webGroup(3, func(g *tenonv1alpha1.NodeGroup) { g.Status.Size = nil }), []*corev1.Node{webNode("b", true)}, "b initialized 0"},
 	}
 	for name, tc := range cases {

@@ -134,7 +134,7 @@ func beyond(limits []model.Amount, used model.Resources, nodes int64) reason.Cau
 
 // usageOfAll returns what counts for the limits of the cluster.
 func (w *World) usageOfAll() (used model.Resources, nodes int64) {
-	return w.usage(w.groups.withUnderway(w.nodes.list, w.translator), func(string) bool { return true })
+	return w.usage(w.withUnderway(), func(string) bool { return true })
 }
 
 // usage returns what nodes of some pools take, without those that are leaving, together with those ordered

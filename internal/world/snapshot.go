@@ -95,7 +95,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	out.Gated = w.pods.gatedPods()
 	out.Daemons, out.Templates = w.daemons.list, w.translator.Templates()
 	var unseen bool
-	out.Nodes, unseen = w.disruptions.show(w.groups.withUnderway(w.nodes.list, w.translator), m.Now)
+	out.Nodes, unseen = w.disruptions.show(w.withUnderway(), m.Now)
 	out.Budgets = w.translator.Budgets()
 	nodes := ingest.InService(out.Nodes)
 	for i := range out.Pools {
