@@ -96,9 +96,9 @@ func (c starter) kit(backend provider.Backend) (reconcile.Kit, error) {
 	}, nil
 }
 
-// parallel is how many claims are created at the same time: in a burst, the API server's limit on
-// our requests is the bottleneck.
-const parallel = 32
+// parallel is how many writes a controller makes at the same time: in a burst, the API server's limit on our requests is the
+// bottleneck. API priority and fairness has about a hundred seats for controllers in kube-system.
+const parallel = 60
 
 // suffixLength is the length of the suffixes that the API server generates.
 const suffixLength = 5

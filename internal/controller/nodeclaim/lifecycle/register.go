@@ -107,8 +107,9 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 	return reconcile.Never, nil
 }
 
-// sideBySide is how many nodes are opened at the same time.
-const sideBySide = 20
+// sideBySide is how many nodes are opened at the same time. A busy API server takes a second for a write, and all nodes of a group are to
+// open within one or two.
+const sideBySide = 60
 
 // openTogether opens nodes, by claim. If they opened one after the other, kube-scheduler would try pods whose nodes are still closed, and
 // put them elsewhere. A node that cannot be opened here opens when its claim comes to that.

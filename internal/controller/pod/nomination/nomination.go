@@ -36,7 +36,7 @@ import (
 const (
 	// sideBySide is how many nominations are written at the same time. There is no other limit on their
 	// rate: nodes stay closed until all are written.
-	sideBySide = 20
+	sideBySide = 60
 	// hearing is how often to look whether nominations have been told of, and longestHearing how
 	// long a node waits for that.
 	hearing        = 25 * time.Millisecond
@@ -93,13 +93,14 @@ func (n *Nominator) Prepare(ctx context.Context, claim, node string) (closed tim
 	if !n.Wanted(claim) {
 		return 0, nil
 	}
-	now := n.turn(ctx, claim, node)
+	now, opens := n.turn(ctx, claim, node), map[string]string{claim: node}
 	if now.leads && n.heard() && n.complete(ctx) {
-		now.open, together = true, n.openings.group()
+		together = n.openings.group()
+		now.open, opens = true, together
 	}
 	switch {
 	case now.open:
-		n.write(ctx, n.world.NominationsFor(map[string]string{claim: node})) // those that the scheduler has taken away meanwhile
+		n.write(ctx, n.world.NominationsFor(opens)) // those that the scheduler has taken away meanwhile
 		return 0, together
 	case now.leads:
 		return hearing, nil

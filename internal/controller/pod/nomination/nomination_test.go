@@ -123,10 +123,11 @@ func TestNodesOfABurstOpenTogether(t *testing.T) {
 	if got := s.named(t); got[s.pods[0].Name] != "node-2" || got[s.pods[1].Name] != nodeName {
 		t.Errorf("nominated are %v", got)
 	}
-	for _, n := range [][2]string{{"web-2", "node-2"}, {claimName, nodeName}} {
-		if wait, _ := s.nominator.Prepare(t.Context(), n[0], n[1]); wait != 0 {
-			t.Errorf("%s stays closed for %s", n[1], wait)
-		}
+	if wait, together := s.nominator.Prepare(t.Context(), "web-2", "node-2"); wait != 0 || together[claimName] != nodeName {
+		t.Errorf("node-2 stays closed for %s, and opens with %v", wait, together)
+	}
+	if wait, _ := s.nominator.Prepare(t.Context(), claimName, nodeName); wait <= 0 {
+		t.Errorf("%s opens itself while node-2 opens it", nodeName)
 	}
 }
 

@@ -25,6 +25,9 @@ const (
 	// stale is after how long a group is forgotten because its nodes are gone. Nodes that still exist join
 	// a new one.
 	stale = longestGathering + longestSettling
+	// longestOpening is how long nodes leave it to the first that learns of the nominations to open all of them: if each opened
+	// itself as well, every second write would be refused. After that each opens by itself.
+	longestOpening = 3 * time.Second
 	// leastPause is how often a node asks whether it may open, and eachNode is added for every node that asks.
 	leastPause = 100 * time.Millisecond
 	eachNode   = 2 * time.Millisecond
@@ -52,7 +55,7 @@ type group struct {
 	last   time.Time         // when the last one was
 	leader string            // the claim whose node was ready when the group began to open
 	told   time.Time         // when all pods had been nominated
-	heard  bool              // watches have told of that
+	heard  time.Time         // when watches had told of that
 }
 
 // turn is what a node does next.
@@ -72,9 +75,7 @@ func (o *openings) ask(claim, node string, now time.Time, all world.Unopened) tu
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.opening.nodes[claim] == node {
-		g := &o.opening
-		heard := g.heard || !g.told.IsZero() && now.Sub(g.told) >= longestHearing
-		return turn{open: heard, leads: !heard && !g.told.IsZero() && g.leader == claim, pause: g.pause()}
+		return o.opening.next(claim, now)
 	}
 	g := &o.gathering
 	if len(g.nodes) == 0 || now.Sub(g.last) >= stale {
@@ -90,6 +91,19 @@ func (o *openings) ask(claim, node string, now time.Time, all world.Unopened) tu
 	g.leader = claim
 	o.opening, o.gathering = *g, group{}
 	return turn{nominate: maps.Clone(o.opening.nodes)}
+}
+
+// next says what a node of a group whose pods are being nominated does.
+func (g *group) next(claim string, now time.Time) turn {
+	leader := g.leader == claim
+	switch {
+	case g.told.IsZero():
+		return turn{pause: g.pause()}
+	case g.heard.IsZero():
+		silent := now.Sub(g.told) >= longestHearing
+		return turn{open: silent, leads: leader && !silent, pause: g.pause()}
+	}
+	return turn{open: leader || now.Sub(g.heard) >= longestOpening, pause: g.pause()}
 }
 
 // note notes how many pods have their places on a node now.
@@ -142,7 +156,7 @@ func (o *openings) heard(now time.Time) map[string]string {
 	defer o.mu.Unlock()
 	g := &o.opening
 	if len(o.gathering.nodes) == 0 || g.places+o.gathering.places > mostPlaces || now.Sub(g.first) >= longestJoining {
-		g.heard = true
+		g.heard = now
 		return nil
 	}
 	maps.Copy(g.nodes, o.gathering.nodes)

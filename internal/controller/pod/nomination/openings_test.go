@@ -35,9 +35,13 @@ func TestNodesThatOpenTogether(t *testing.T) {
 		"more pods than can be told in time open first": {
 			{0, "a", world.Unopened{Nodes: 40, Places: 9000}, "waits"}, {0, "full", world.Unopened{Nodes: 40, Places: 9000}, "nominate a full"},
 		},
-		"all open once the one that began has heard": {
+		"the one that began opens all once it has heard": {
 			{0, "a", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {0, "b", world.Unopened{Nodes: 2, Places: 20}, "nominate a b"},
-			{0, "a", world.Unopened{}, "waits"}, {0, "b", world.Unopened{}, "leads"}, {0, "heard", world.Unopened{}, ""}, {0, "a", world.Unopened{}, "opens"}, {0, "b", world.Unopened{}, "opens"},
+			{0, "a", world.Unopened{}, "waits"}, {0, "b", world.Unopened{}, "leads"}, {0, "heard", world.Unopened{}, ""}, {0, "a", world.Unopened{}, "waits"}, {0, "b", world.Unopened{}, "opens"},
+		},
+		"a node that it has not opened opens by itself": {
+			{0, "a", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {0, "b", world.Unopened{Nodes: 2, Places: 20}, "nominate a b"},
+			{0, "heard", world.Unopened{}, ""}, {longestOpening - 1, "a", world.Unopened{}, "waits"}, {longestOpening, "a", world.Unopened{}, "opens"},
 		},
 		"nodes open after two seconds when watches are silent": {
 			{0, "a", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {0, "b", world.Unopened{Nodes: 2, Places: 20}, "nominate a b"},
@@ -46,7 +50,7 @@ func TestNodesThatOpenTogether(t *testing.T) {
 		"nodes that are ready while pods are nominated join": {
 			{0, "a", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {400 * time.Millisecond, "a", world.Unopened{Nodes: 2, Places: 20}, "nominate a"},
 			{time.Second, "b", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {2 * time.Second, "heard", world.Unopened{}, "nominate a b"},
-			{2 * time.Second, "b", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {3 * time.Second, "heard", world.Unopened{}, ""}, {3 * time.Second, "b", world.Unopened{}, "opens"},
+			{2 * time.Second, "b", world.Unopened{Nodes: 2, Places: 20}, "waits"}, {3 * time.Second, "heard", world.Unopened{}, ""}, {3 * time.Second, "a", world.Unopened{}, "opens"},
 		},
 		"for fifteen seconds": {
 			{0, "a", burst, "waits"}, {10 * time.Second, "a", burst, "nominate a"}, {12 * time.Second, "b", burst, "waits"}, {15 * time.Second, "heard", world.Unopened{}, ""},
