@@ -165,5 +165,5 @@ func (c starter) controllers(parts assembly.Parts, backend provider.Backend) []r
 	if own != nil {
 		controllers = append(controllers, own(parts.Kit)...)
 	}
-	return controllers
+	return reconcile.Yielding(controllers, parts.World.Bursting)
 }

@@ -33,6 +33,8 @@ type Controller struct {
 	Workers Workers
 	// Retry is how long it waits after an error, twice as long after each further one.
 	Retry Backoff
+	// Yields says that no pod waits for what it writes. In a burst of pods it writes that later: the API server's time is for the pods.
+	Yields bool
 	// Reconcile does what there is to do for a key. It is never called twice at the same
 	// time for one key. An error is retried; a result says when to look again although
 	// nothing changes.

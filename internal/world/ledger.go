@@ -23,6 +23,7 @@ import (
 // for it twice while the watches are behind.
 type ledger struct {
 	places    map[types.UID]string // claims by pod
+	burst     time.Time            // when there came to be many of them
 	byClaim   map[string]map[types.UID]placedPod
 	since     map[string]time.Time         // when a claim was assumed
 	taken     map[string]model.Resources   // what the claim takes of its pool's limits, until the list has it
@@ -265,8 +266,12 @@ func (w *World) givePlace(claim string, pod types.UID, k key, shape snapshot.Tem
 }
 
 func (l *ledger) place(claim string, pod types.UID, s placedPod) {
+	before := len(l.places)
 	l.release(pod)
 	l.places[pod] = claim
+	if before <= manyPlaces && len(l.places) > manyPlaces {
+		l.burst = s.since
+	}
 	if l.byClaim[claim] == nil {
 		l.byClaim[claim] = map[types.UID]placedPod{}
 	}

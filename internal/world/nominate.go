@@ -40,6 +40,20 @@ func (l *ledger) contended() bool { return len(l.shapes) > 1 }
 // take. In a burst of equal pods all room is for them, and thousands of nominations slow the scheduler.
 const fewPlaces = 100
 
+// More pods than manyPlaces that are on their way are a burst. It lasts for longestBurst at most: in a cluster where many pods are
+// always on their way, nothing may wait for the end.
+const (
+	manyPlaces   = 100
+	longestBurst = 2 * time.Minute
+)
+
+// Bursting reports whether many pods are on their way to places that were found for them a short while ago.
+func (w *World) Bursting() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.ledger.places) > manyPlaces && w.clock.Now().Sub(w.ledger.burst) < longestBurst
+}
+
 // OpensWithOthers reports whether a claim's node opens together with those for which pods are nominated, and so does a node on
 // which no pod has its place yet: pods of the others would come there, and those for which it was bought may yet be created.
 func (w *World) OpensWithOthers(claim string) bool {

@@ -305,3 +305,28 @@ func TestPatience(t *testing.T) {
 		t.Error("the place is kept for more than two minutes")
 	}
 }
+
+// More than a hundred pods on their way are a burst, until fewer are left, or for two minutes.
+func TestBurst(t *testing.T) {
+	t.Parallel()
+	numbers := make([]int, 101)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	if b := newBought(t, numbers[:100]...); b.Bursting() {
+		t.Error("a hundred pods are a burst")
+	}
+	b := newBought(t, numbers...)
+	if !b.Bursting() {
+		t.Error("101 pods are none")
+	}
+	b.clock.SetTime(noon.Add(2 * time.Minute))
+	if b.Bursting() {
+		t.Error("it lasts for two minutes")
+	}
+	b.clock.SetTime(noon)
+	b.Remove(b.pods[0])
+	if b.Bursting() {
+		t.Error("a hundred are left")
+	}
+}

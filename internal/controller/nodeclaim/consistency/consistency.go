@@ -46,6 +46,7 @@ func New(kit reconcile.Kit) reconcile.Controller {
 			{Kind: &corev1.Node{}, Keys: c.claimsOf, Matters: nodeMatters},
 		},
 		Workers:   reconcile.Workers{Min: 10, Max: 1000},
+		Yields:    true,
 		Reconcile: c.reconcile,
 	}
 }

@@ -56,6 +56,7 @@ func New(kit reconcile.Kit, m *market.Market) reconcile.Controller {
 		Watches:   append(watches, class.From(kit).Watches(class.Claims(kit))...),
 		Workers:   reconcile.Workers{Min: 10, Max: 1000},
 		Retry:     reconcile.Backoff{First: 100 * time.Millisecond, Longest: time.Minute},
+		Yields:    true,
 		Reconcile: c.reconcile,
 	}
 }

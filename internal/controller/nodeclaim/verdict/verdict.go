@@ -51,6 +51,7 @@ func New(kit reconcile.Kit, board *evaluation.Nodes) reconcile.Controller {
 		Subscribe: board.Subscribe,
 		Workers:   reconcile.One,
 		Retry:     reconcile.Backoff{First: time.Second, Longest: time.Minute},
+		Yields:    true,
 		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) { return c.reconcile(ctx) },
 	}
 }

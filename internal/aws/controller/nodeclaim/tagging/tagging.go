@@ -39,6 +39,7 @@ func New(kit reconcile.Kit, tags Labeller) reconcile.Controller {
 		Watches:   []reconcile.Watch{{Kind: &karpenterv1.NodeClaim{}, Matters: matters}},
 		Retry:     reconcile.Backoff{Longest: again},    // a policy may forbid some tags
 		Workers:   reconcile.Workers{Min: 50, Max: 500}, // requests at the same time share calls
+		Yields:    true,
 		Reconcile: c.reconcile,
 	}
 }
