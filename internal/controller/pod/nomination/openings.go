@@ -1,7 +1,6 @@
 package nomination
 
 import (
-	"maps"
 	"sync"
 	"time"
 
@@ -47,15 +46,20 @@ type openings struct {
 
 // group is nodes that open together.
 type group struct {
-	nodes  map[string]string // by claim
-	here   map[string]int    // places of pods on each, by claim
-	places int               // all of them
-	filled int               // nodes with places
-	first  time.Time         // when the first one was ready
-	last   time.Time         // when the last one was
-	leader string            // the claim whose node was ready when the group began to open
-	told   time.Time         // when all pods had been nominated
-	heard  time.Time         // when watches had told of that
+	nodes  map[string]closedNode // by claim
+	places int                   // of pods on all of them
+	filled int                   // nodes with places
+	first  time.Time             // when the first one was ready
+	last   time.Time             // when the last one was
+	leader string                // the claim whose node was ready when the group began to open
+	told   time.Time             // when all pods had been nominated
+	heard  time.Time             // when watches had told of that
+}
+
+// closedNode is a node that is ready, and how many pods have their places on it.
+type closedNode struct {
+	name   string
+	places int
 }
 
 // turn is what a node does next.
@@ -74,23 +78,23 @@ type turn struct {
 func (o *openings) ask(claim, node string, now time.Time, all world.Unopened) turn {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.opening.nodes[claim] == node {
+	if o.opening.nodes[claim].name == node {
 		return o.opening.next(claim, now)
 	}
 	g := &o.gathering
 	if len(g.nodes) == 0 || now.Sub(g.last) >= stale {
-		*g = group{nodes: map[string]string{}, here: map[string]int{}, first: now}
+		*g = group{nodes: map[string]closedNode{}, first: now}
 	}
-	if g.nodes[claim] != node {
-		g.nodes[claim], g.last = node, now
+	if g.nodes[claim].name != node {
+		g.last = now
 	}
-	g.note(claim, all.Here)
+	g.enter(claim, closedNode{node, all.Here})
 	if !o.opening.settled(now, all) || !g.complete(now, all) {
 		return turn{pause: g.pause()}
 	}
 	g.leader = claim
 	o.opening, o.gathering = *g, group{}
-	return turn{nominate: maps.Clone(o.opening.nodes)}
+	return turn{nominate: o.opening.names()}
 }
 
 // next says what a node of a group whose pods are being nominated does.
@@ -106,12 +110,28 @@ func (g *group) next(claim string, now time.Time) turn {
 	return turn{open: leader || now.Sub(g.heard) >= longestOpening, pause: g.pause()}
 }
 
-// note notes how many pods have their places on a node now.
-func (g *group) note(claim string, places int) {
-	was := g.here[claim]
-	g.here[claim] = places
-	g.places += places - was
-	g.filled += min(places, 1) - min(was, 1)
+// enter enters the node of a claim, or how many pods have their places on it now.
+func (g *group) enter(claim string, node closedNode) {
+	g.remove(claim)
+	g.nodes[claim] = node
+	g.places += node.places
+	g.filled += min(node.places, 1)
+}
+
+func (g *group) remove(claim string) {
+	was := g.nodes[claim]
+	delete(g.nodes, claim)
+	g.places -= was.places
+	g.filled -= min(was.places, 1)
+}
+
+// names returns the nodes by claim.
+func (g *group) names() map[string]string {
+	out := make(map[string]string, len(g.nodes))
+	for claim, node := range g.nodes {
+		out[claim] = node.name
+	}
+	return out
 }
 
 // settled reports whether the next group may begin to open: all nodes are open, and their pods have been bound.
@@ -139,7 +159,7 @@ func (g *group) pause() time.Duration {
 func (o *openings) group() map[string]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return maps.Clone(o.opening.nodes)
+	return o.opening.names()
 }
 
 // nominated notes that all pods of the nodes that open have been nominated.
@@ -159,23 +179,17 @@ func (o *openings) heard(now time.Time) map[string]string {
 		g.heard = now
 		return nil
 	}
-	maps.Copy(g.nodes, o.gathering.nodes)
-	for claim, places := range o.gathering.here {
-		g.note(claim, places)
+	for claim, node := range o.gathering.nodes {
+		g.enter(claim, node)
 	}
 	g.told, o.gathering = time.Time{}, group{}
-	return maps.Clone(g.nodes)
+	return g.names()
 }
 
 // leave notes that the node of a claim has opened, or waits no longer.
 func (o *openings) leave(claim string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, g := range []*group{&o.opening, &o.gathering} {
-		if _, is := g.nodes[claim]; is {
-			g.note(claim, 0)
-			delete(g.nodes, claim)
-			delete(g.here, claim)
-		}
-	}
+	o.opening.remove(claim)
+	o.gathering.remove(claim)
 }
