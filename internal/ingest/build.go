@@ -146,7 +146,7 @@ func (b *builder) addGroups() {
 
 // addUnderway adds the instances of groups that have no node yet.
 func (b *builder) addUnderway() {
-	members, unmarked := Members(b.out.Nodes), Unmarked(slices.Values(b.objects.Nodes))
+	members, unmarked := Members(b.out.Nodes), b.t.Unmarked(slices.Values(b.objects.Nodes))
 	pools := b.out.Pools[len(b.objects.NodePools):]
 	for i, group := range byName(b.objects.NodeGroups) {
 		pool := &pools[i]

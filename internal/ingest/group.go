@@ -332,11 +332,13 @@ func Members(nodes []snapshot.Node) map[string]int {
 	return out
 }
 
-// Unmarked returns the provider IDs of the nodes without the annotation of a group.
-func Unmarked(nodes iter.Seq[*corev1.Node]) map[string]bool {
+// Unmarked returns the provider IDs of the nodes without the annotation of a group to which pods may be bound. The taints of its start keep
+// pods away from any other: as long as nothing says that these go, pods are planned onto the instance to come.
+func (t *Translator) Unmarked(nodes iter.Seq[*corev1.Node]) map[string]bool {
 	out := map[string]bool{}
 	for node := range nodes {
-		if node.Spec.ProviderID != "" && node.DeletionTimestamp == nil && node.Annotations[tenonv1alpha1.AnnotationGroup] == "" {
+		starts := slices.ContainsFunc(node.Spec.Taints, karpenterv1.IsEphemeral) || Starts(node, &t.options.GroupTaints)
+		if node.Spec.ProviderID != "" && node.DeletionTimestamp == nil && node.Annotations[tenonv1alpha1.AnnotationGroup] == "" && !starts {
 			out[node.Spec.ProviderID] = true
 		}
 	}

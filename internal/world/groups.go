@@ -92,7 +92,7 @@ func (w *World) withUnderway() []snapshot.Node {
 	if len(r.all) == 0 {
 		return nodes
 	}
-	members, unmarked, now := ingest.Members(nodes), ingest.Unmarked(maps.Values(w.nodes.nodes)), map[string]missing{}
+	members, unmarked, now := ingest.Members(nodes), t.Unmarked(maps.Values(w.nodes.nodes)), map[string]missing{}
 	objects := make([]*tenonv1alpha1.NodeGroup, 0, len(r.all))
 	for name, g := range r.all {
 		objects = append(objects, g.object)

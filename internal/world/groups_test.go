@@ -58,6 +58,11 @@ func newcomer(name, providerID string) *corev1.Node {
 	return n
 }
 
+func starting(n *corev1.Node) *corev1.Node {
+	n.Spec.Taints = []corev1.Taint{{Key: "node.kubernetes.io/not-ready", Effect: corev1.TaintEffectNoSchedule}}
+	return n
+}
+
 // TestGroups compares the picture of a group and its nodes with what ingest.Build makes of them: instances that the cloud was
 // asked for and that have no node count as nodes to come.
 func TestGroups(t *testing.T) {
@@ -81,6 +86,9 @@ func TestGroups(t *testing.T) {
 		"one has joined and has no annotation yet": {webGroup(2, func(g *tenonv1alpha1.NodeGroup) {
 			g.Status.Unregistered = []tenonv1alpha1.UnregisteredInstance{{ProviderID: "aws:///a/i-2"}, {ProviderID: "aws:///a/i-3"}}
 		}), []*corev1.Node{webNode("b", true), newcomer("c", "aws:///a/i-2")}, "b initialized 0.192, c initialized 0"},
+		"one has joined without an annotation, and starts": {webGroup(2, func(g *tenonv1alpha1.NodeGroup) {
+			g.Status.Unregistered = []tenonv1alpha1.UnregisteredInstance{{ProviderID: "aws:///a/i-2"}}
+		}), []*corev1.Node{webNode("b", true), starting(newcomer("c", "aws:///a/i-2"))}, "b initialized 0.192, c initialized tainted 0, nodegroup/web/1 unborn 0.192"},
 		"a node of no group joins": {webGroup(2, func(g *tenonv1alpha1.NodeGroup) {
 			g.Status.Unregistered = []tenonv1alpha1.UnregisteredInstance{{ProviderID: "aws:///a/i-2"}}
 		}), []*corev1.Node{webNode("b", true), newcomer("c", "aws:///a/i-9")}, "b initialized 0.192, c initialized 0, nodegroup/web/1 unborn 0.192"},
