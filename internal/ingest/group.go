@@ -332,8 +332,8 @@ func Members(nodes []snapshot.Node) map[string]int {
 	return out
 }
 
-// Unmarked returns the provider IDs of the nodes without the annotation of a group to which pods may be bound. The taints of its start keep
-// pods away from any other: as long as nothing says that these go, pods are planned onto the instance to come.
+// Unmarked returns the provider IDs of the nodes that have no annotation of a group and take pods. A node with a taint of its start is left
+// out: only its annotation will say that the taint goes by itself, and until then pods are planned onto the instance to come.
 func (t *Translator) Unmarked(nodes iter.Seq[*corev1.Node]) map[string]bool {
 	out := map[string]bool{}
 	for node := range nodes {
