@@ -201,7 +201,7 @@ func (l *Lab) connect() error {
 		return fmt.Errorf("read kubeconfig: %w", err)
 	}
 	config.QPS = -1
-	l.Config = config
+	l.Config = patiently(config)
 	if l.Clients, err = kubernetes.NewForConfig(config); err != nil {
 		return fmt.Errorf("make clients: %w", err)
 	}
