@@ -16,9 +16,10 @@ const (
 	// longestArrival is how long they wait at most for each of these: some pods always arrive where many
 	// come and go.
 	longestArrival = 2 * time.Minute
-	// backoff is the time within which kube-scheduler tries a pod again that it found no room for: while pods take their
-	// places, the last of them may still come.
+	// backoff is the time within which kube-scheduler tries a pod again that it found no room for, and binding how long it
+	// takes to bind it on a busy control plane: while pods take their places, the last of them may still come.
 	backoff = 10 * time.Second
+	binding = 5 * time.Second
 )
 
 // Transit counts the pods that have yet to take their places, to find others because they lost theirs, to be moved, or to end.
@@ -32,7 +33,7 @@ type Transit struct {
 func (t Transit) Over() bool { return !t.coming() && t.Lost == 0 && t.Moving == 0 && !t.ending() }
 
 func (t Transit) coming() bool {
-	return t.Placed*arriving > t.All || t.Placed > 0 && t.Now.Sub(t.Landed) < backoff
+	return t.Placed*arriving > t.All || t.Placed > 0 && t.Now.Sub(t.Landed) < backoff+binding
 }
 
 func (t Transit) ending() bool { return t.Leaving*arriving > t.All }

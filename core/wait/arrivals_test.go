@@ -42,7 +42,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// Moves that save money wait for the last of the pods that take their places: kube-scheduler tries a pod again within ten seconds.
+// Moves that save money wait for the last of the pods that take their places: kube-scheduler tries a pod again within ten
+// seconds, and binds it a moment later.
 func TestMovesWaitForTheLastArrivals(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1_800_000_000, 0)
@@ -51,7 +52,7 @@ func TestMovesWaitForTheLastArrivals(t *testing.T) {
 		landed time.Duration // ago
 		why    reason.Code
 	}{
-		{1, 9 * time.Second, reason.PodsArriving}, {1, 10 * time.Second, reason.None}, {0, time.Second, reason.None}, {21, time.Minute, reason.PodsArriving},
+		{1, 14 * time.Second, reason.PodsArriving}, {1, 15 * time.Second, reason.None}, {0, time.Second, reason.None}, {21, time.Minute, reason.PodsArriving},
 	} {
 		s := &snapshot.Snapshot{Now: start, Pods: make([]snapshot.Pod, 1000)}
 		s.Waiting.Placed, s.Waiting.Landed = look.placed, start.Add(-look.landed)
