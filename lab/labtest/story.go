@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	autoscalingv1 "tenon/api/autoscaling/v1"
@@ -53,12 +55,10 @@ func (s *Story) said() string {
 	for _, component := range record.Components {
 		log, err := os.ReadFile(component.Log)
 		if err != nil {
-			out = append(out, err.Error()+"\n")
+			out = append(out, component.Name+": "+err.Error()+"\n")
 		}
-		for line := range strings.Lines(string(log)) {
-			if strings.Contains(line, strings.TrimPrefix(s.Namespace, "test-")) {
-				out = append(out, component.Name+": "+line)
-			}
+		for _, line := range naming(strings.TrimPrefix(s.Namespace, "test-"), string(log)) {
+			out = append(out, component.Name+": "+line)
 		}
 	}
 	return strings.Join(out[max(0, len(out)-mostSaid):], "")
@@ -66,6 +66,26 @@ func (s *Story) said() string {
 
 // mostSaid is how many of these lines are shown.
 const mostSaid = 200
+
+// naming returns the lines of a log that contain a name. Of lines that differ in numbers only, such as those of a
+// controller that tries something again and again, it returns the first.
+func naming(name, log string) []string {
+	var out []string
+	seen := sets.New[string]()
+	for line := range strings.Lines(log) {
+		if !strings.Contains(line, name) {
+			continue
+		}
+		shape := numbers.ReplaceAllString(line, "")
+		if !seen.Has(shape) {
+			out = append(out, line)
+		}
+		seen.Insert(shape)
+	}
+	return out
+}
+
+var numbers = regexp.MustCompile(`\d+`)
 
 // Create makes an object.
 func (s *Story) Create(object client.Object) {

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -135,6 +137,26 @@ func (s *site) machines() map[string]bool {
 // definitions returns Tenon's resource definitions, by name and UID.
 func (s *site) definitions() map[string]string {
 	s.Helper()
+	found := map[string]string{}
+	for _, d := range s.definitionObjects() {
+		found[d.GetName()] = string(d.GetUID())
+	}
+	return found
+}
+
+// definitionsLeft describes the resource definitions that are left, and how far their deletion is.
+func (s *site) definitionsLeft() []string {
+	s.Helper()
+	var left []string
+	for _, d := range s.definitionObjects() {
+		conditions, _, _ := unstructured.NestedSlice(d.Object, "status", "conditions")
+		left = append(left, fmt.Sprintf("%s, deleted at %v: %v", d.GetName(), d.GetDeletionTimestamp(), conditions))
+	}
+	return left
+}
+
+func (s *site) definitionObjects() []unstructured.Unstructured {
+	s.Helper()
 	objects, err := dynamic.NewForConfig(s.lab.Config)
 	if err != nil {
 		s.Fatal(err)
@@ -143,11 +165,7 @@ func (s *site) definitions() map[string]string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	found := map[string]string{}
-	for _, d := range list.Items {
-		found[d.GetName()] = string(d.GetUID())
-	}
-	return found
+	return list.Items
 }
 
 func (s *site) claims() []karpenterv1.NodeClaim {

@@ -2,7 +2,7 @@ package release
 
 import (
 	"context"
-	"fmt"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -47,8 +47,10 @@ func TestLeaveTheNodes(t *testing.T) {
 	s.patchAll("ec2nodeclasses", alone, &awsv1.EC2NodeClassList{})
 	s.patchAll("nodepools", alone, &karpenterv1.NodePoolList{})
 	s.helm(s.root, "helm uninstall tenon-crd --namespace kube-system")
-	s.lab.Eventually(t, "the definitions are gone", func(context.Context) (bool, string) {
-		return len(s.definitions()) == 0, fmt.Sprint(s.definitions())
+	// The API server deletes the objects of a definition first, and what fails it tries again after a minute.
+	s.lab.EventuallyWithin(t, 2*labtest.Within, "the definitions are gone", func(context.Context) (bool, string) {
+		left := s.definitionsLeft()
+		return len(left) == 0, strings.Join(left, "; ")
 	})
 	s.same(machines)
 	s.lab.AwaitPods(t, "default", "app=inflate", 4, labtest.PodReady)
