@@ -12,6 +12,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	autoscalingv1 "tenon/api/autoscaling/v1"
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
@@ -307,10 +308,17 @@ func (x *Index) Wanted(replicaSet owner.Ref) (int, bool) {
 	if !known || set.DeletionTimestamp != nil || isHindered(set) {
 		return 0, false
 	}
-	if set.Spec.Replicas == nil {
-		return 1, true
+	return int(ptr.Deref(set.Spec.Replicas, 1)), true
+}
+
+// Target is Wanted once the Deployment is followed: when many are scaled down, the last sets hear of it seconds later. No set is to have
+// more pods than its Deployment wants.
+func (x *Index) Target(replicaSet owner.Ref) (int, bool) {
+	wanted, known := x.Wanted(replicaSet)
+	if d, owned := named(x.deployments, "Deployment", x.Parent(replicaSet)); owned && d.DeletionTimestamp == nil {
+		wanted = min(wanted, int(ptr.Deref(d.Spec.Replicas, 1)))
 	}
-	return int(*set.Spec.Replicas), true
+	return wanted, known
 }
 
 // Quotas are the ResourceQuotas of a namespace, by name.

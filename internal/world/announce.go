@@ -59,7 +59,7 @@ func replicas(set owner.Ref, model *snapshot.Pod, n int) []snapshot.Pod {
 // judgePromises finds out which ReplicaSets have made the pods that they announced.
 func (w *World) judgePromises(now time.Time) {
 	for _, set := range slices.SortedFunc(maps.Keys(w.promises.open), owner.Ref.Compare) {
-		want, known := w.index.Wanted(set)
+		want, known := w.index.Target(set)
 		w.promises.judge(set, w.pods.count[set], !known || want < w.promises.open[set].Due, now)
 	}
 }
@@ -104,7 +104,7 @@ func (w *World) models() map[owner.Ref]*snapshot.Pod {
 
 // missing returns how many pods a ReplicaSet has yet to make.
 func (w *World) missing(set owner.Ref) int {
-	want, known := w.index.Wanted(set)
+	want, known := w.index.Target(set)
 	if !known {
 		return 0
 	}
@@ -115,7 +115,7 @@ func (w *World) missing(set owner.Ref) int {
 func (w *World) surplus() int {
 	n := 0
 	for set, has := range w.pods.count {
-		if want, known := w.index.Wanted(set); known {
+		if want, known := w.index.Target(set); known {
 			n += max(has-want, 0)
 		}
 	}

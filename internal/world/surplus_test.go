@@ -3,6 +3,7 @@ package world_test
 import (
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	testclock "k8s.io/utils/clock/testing"
 
@@ -11,24 +12,32 @@ import (
 	"tenon/internal/world"
 )
 
-// A snapshot counts the pods that ReplicaSets have beyond those that they want, and those that are ending.
+// A snapshot counts the pods that ReplicaSets have beyond those that they or their Deployments want, and those that are ending.
 func TestSurplus(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		wanted       int32
-		pods, ending int
-		want         int
+		above, wanted int32 // by the Deployment, if it is not 0, and by its set
+		pods, ending  int
+		want          int
 	}{
-		"as many as wanted":     {5, 5, 0, 0},
-		"some are yet to come":  {9, 5, 0, 0},
-		"scaled down":           {2, 5, 0, 3},
-		"some end already":      {2, 5, 2, 3},
-		"all that are too many": {2, 5, 3, 3},
-		"one is replaced":       {5, 6, 1, 1},
+		"as many as wanted":             {0, 5, 5, 0, 0},
+		"some are yet to come":          {0, 9, 5, 0, 0},
+		"scaled down":                   {0, 2, 5, 0, 3},
+		"some end already":              {0, 2, 5, 2, 3},
+		"all that are too many":         {0, 2, 5, 3, 3},
+		"one is replaced":               {0, 5, 6, 1, 1},
+		"the Deployment wants as many":  {5, 5, 5, 0, 0},
+		"the set has yet to hear of it": {2, 5, 5, 0, 3},
+		"another set has the rest":      {5, 3, 3, 0, 0},
 	} {
 		w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
 		s := set(1)
 		s.Spec.Replicas = &c.wanted
+		if c.above > 0 {
+			d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: s.Namespace, UID: "web"}, Spec: appsv1.DeploymentSpec{Replicas: &c.above}}
+			s.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
+			w.Put(d)
+		}
 		w.Put(s)
 		w.Put(node(0))
 		for i := range c.pods {
