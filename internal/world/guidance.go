@@ -127,7 +127,8 @@ func (w *World) late(g *guidance, now time.Time) bool {
 }
 
 // Guide takes the rounds of all disruptions further, and returns the nodes that are to have the mark now. Nodes that have it already are
-// given: no receiver opens before all others are marked. Guiding reports whether there is anything left to do.
+// given: no receiver opens before all others are marked, except the one that has just closed, whose mark is written at the same time. Guiding
+// reports whether there is anything left to do.
 func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,9 +150,10 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	}
 	maps.DeleteFunc(marks, func(name string, _ bool) bool { return w.nodes.nodes[name] == nil })
 	open := w.openRound()
-	if open == nil && begun && len(marks) > 0 && !slices.ContainsFunc(order.Keys(marks), func(name string) bool { return !marked[name] }) {
+	unmarked := func(name string) bool { return !marked[name] && name != w.ledger.closed }
+	if open == nil && begun && len(marks) > 0 && !slices.ContainsFunc(order.Keys(marks), unmarked) {
 		if open = w.nextRound(now); open != nil {
-			open.opened, open.moved, w.ledger.guidedOn = now, now, now
+			open.opened, open.moved, w.ledger.guidedOn, w.ledger.closed = now, now, now, ""
 		}
 	}
 	if open != nil {
@@ -202,7 +204,7 @@ func (w *World) guidanceOver(g *guidance, now time.Time) bool {
 		}
 		r.over = late || done || timedOut
 		if r.over && isOpen {
-			w.ledger.guidedOn = now
+			w.ledger.guidedOn, w.ledger.closed = now, w.nodeNamed(r.on)
 		}
 		return r.over
 	})

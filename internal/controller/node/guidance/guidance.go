@@ -65,21 +65,17 @@ func (g *guide) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resul
 	}
 	for {
 		wanted, guiding := g.world.Guide(g.marked)
-		missing := without(wanted, g.marked)
-		if len(missing) == 0 {
-			extra := without(g.marked, wanted)
-			if err := g.writeAll(ctx, extra, false); err != nil {
-				return reconcile.Never, err
-			}
-			if guiding || len(extra) > 0 {
+		missing, extra := without(wanted, g.marked), without(g.marked, wanted)
+		if len(missing)+len(extra) == 0 {
+			if guiding {
 				return reconcile.In(tick), nil
 			}
 			return reconcile.In(period), nil
 		}
-		if err := g.writeAll(ctx, missing, true); err != nil {
+		if err := g.writeAll(ctx, missing, extra); err != nil {
 			return reconcile.Never, err
 		}
-		if len(without(wanted, g.marked)) > 0 { // another writer was faster
+		if len(without(wanted, g.marked))+len(without(g.marked, wanted)) > 0 { // another writer was faster
 			return reconcile.In(tick), nil
 		}
 	}
@@ -90,14 +86,15 @@ func without(names, some map[string]bool) []string {
 	return slices.DeleteFunc(order.Keys(names), func(name string) bool { return some[name] })
 }
 
-// writeAll marks nodes, or removes their marks. What another writer was faster at is tried again at the next tick.
-func (g *guide) writeAll(ctx context.Context, nodes []string, mark bool) error {
+// writeAll gives nodes the mark, and removes that of others. What another writer was faster at is tried again at the next tick.
+func (g *guide) writeAll(ctx context.Context, mark, open []string) error {
+	nodes := slices.Concat(mark, open)
 	wrong := make([]error, len(nodes))
-	parallel.Run(g.parallel, len(nodes), func(i int) { wrong[i] = g.write(ctx, nodes[i], mark) })
+	parallel.Run(g.parallel, len(nodes), func(i int) { wrong[i] = g.write(ctx, nodes[i], i < len(mark)) })
 	for i, name := range nodes {
 		switch {
 		case wrong[i] != nil:
-		case mark:
+		case i < len(mark):
 			g.marked[name] = true
 		default:
 			delete(g.marked, name)
