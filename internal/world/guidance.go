@@ -133,6 +133,7 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.clock.Now()
+	closing := w.openRound() // unless it stays open
 	w.ledger.guided = slices.DeleteFunc(w.ledger.guided, func(g *guidance) bool { return w.guidanceOver(g, now) })
 	marks = map[string]bool{}
 	begun := slices.ContainsFunc(w.ledger.guided, func(g *guidance) bool { return !g.begun.IsZero() })
@@ -150,10 +151,10 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	}
 	maps.DeleteFunc(marks, func(name string, _ bool) bool { return w.nodes.nodes[name] == nil })
 	open := w.openRound()
-	unmarked := func(name string) bool { return !marked[name] && name != w.ledger.closed }
+	unmarked := func(name string) bool { return !marked[name] && (closing == nil || name != w.nodeNamed(closing.on)) }
 	if open == nil && begun && len(marks) > 0 && !slices.ContainsFunc(order.Keys(marks), unmarked) {
 		if open = w.nextRound(now); open != nil {
-			open.opened, open.moved, w.ledger.guidedOn, w.ledger.closed = now, now, now, ""
+			open.opened, open.moved, w.ledger.guidedOn = now, now, now
 		}
 	}
 	if open != nil {
@@ -204,7 +205,7 @@ func (w *World) guidanceOver(g *guidance, now time.Time) bool {
 		}
 		r.over = late || done || timedOut
 		if r.over && isOpen {
-			w.ledger.guidedOn, w.ledger.closed = now, w.nodeNamed(r.on)
+			w.ledger.guidedOn = now
 		}
 		return r.over
 	})

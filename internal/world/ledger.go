@@ -33,7 +33,6 @@ type ledger struct {
 	crowded   map[string]bool              // claims whose room another pod may have taken
 	guided    []*guidance                  // of the disruptions whose pods are guided, the oldest first
 	guidedOn  time.Time                    // when a receiver last opened or closed for them
-	closed    string                       // the node of the receiver that closed last, until the next one opens
 	wakeGuide func()
 
 	shapes          map[snapshot.TemplateIndex]int // the number of places for pods of each template
