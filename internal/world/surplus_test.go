@@ -15,25 +15,27 @@ import (
 // A snapshot counts the pods that ReplicaSets have beyond those that they or their Deployments want, and those that are ending.
 func TestSurplus(t *testing.T) {
 	t.Parallel()
+	const none = -1
 	for name, c := range map[string]struct {
-		above, wanted int32 // by the Deployment, if it is not 0, and by its set
+		above, wanted int32 // by the Deployment, if there is one, and by its set
 		pods, ending  int
 		want          int
 	}{
-		"as many as wanted":             {0, 5, 5, 0, 0},
-		"some are yet to come":          {0, 9, 5, 0, 0},
-		"scaled down":                   {0, 2, 5, 0, 3},
-		"some end already":              {0, 2, 5, 2, 3},
-		"all that are too many":         {0, 2, 5, 3, 3},
-		"one is replaced":               {0, 5, 6, 1, 1},
+		"as many as wanted":             {none, 5, 5, 0, 0},
+		"some are yet to come":          {none, 9, 5, 0, 0},
+		"scaled down":                   {none, 2, 5, 0, 3},
+		"some end already":              {none, 2, 5, 2, 3},
+		"all that are too many":         {none, 2, 5, 3, 3},
+		"one is replaced":               {none, 5, 6, 1, 1},
 		"the Deployment wants as many":  {5, 5, 5, 0, 0},
 		"the set has yet to hear of it": {2, 5, 5, 0, 3},
+		"scaled to none":                {0, 5, 5, 0, 5},
 		"another set has the rest":      {5, 3, 3, 0, 0},
 	} {
 		w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
 		s := set(1)
 		s.Spec.Replicas = &c.wanted
-		if c.above > 0 {
+		if c.above != none {
 			d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: s.Namespace, UID: "web"}, Spec: appsv1.DeploymentSpec{Replicas: &c.above}}
 			s.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
 			w.Put(d)

@@ -47,7 +47,7 @@ func TestLeaveTheNodes(t *testing.T) {
 	s.patchAll("ec2nodeclasses", alone, &awsv1.EC2NodeClassList{})
 	s.patchAll("nodepools", alone, &karpenterv1.NodePoolList{})
 	s.helm(s.root, "helm uninstall tenon-crd --namespace kube-system")
-	// The API server deletes the objects of a definition first, and what fails it tries again after a minute.
+	// The API server deletes the objects of a definition first. Beside two other labs on two cores, that once took more than ninety seconds.
 	s.lab.EventuallyWithin(t, 2*labtest.Within, "the definitions are gone", func(context.Context) (bool, string) {
 		left := s.definitionsLeft()
 		return len(left) == 0, strings.Join(left, "; ")

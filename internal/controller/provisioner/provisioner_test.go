@@ -435,6 +435,23 @@ func TestWhatFailsIsNotBought(t *testing.T) {
 	h.expect("default 1")
 }
 
+// TestAScaledDownDeploymentAnnouncesNoMore: its ReplicaSet has yet to hear that fewer pods are wanted.
+func TestAScaledDownDeploymentAnnouncesNoMore(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, ready("default"))
+	h.replicaSet("web", 100)
+	want := int32(20)
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-deployment"}, Spec: appsv1.DeploymentSpec{Replicas: &want}}
+	set := &appsv1.ReplicaSet{}
+	h.Must(h.API.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web"}, set))
+	set.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
+	h.Must(h.API.Update(t.Context(), set))
+	h.world.Put(d)
+	h.pods("web", 20)
+	h.decide()
+	h.expect("default 15", "default 3", "default 1", "default 1") // for twenty pods
+}
+
 // TestABurstIsBoughtInFullNodes: while unannounced pods keep coming, full nodes are bought, and the
 // remaining pods wait for more.
 func TestABurstIsBoughtInFullNodes(t *testing.T) {
