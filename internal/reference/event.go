@@ -85,7 +85,7 @@ func Events() []Event {
 		{"FailedToRevertScaleUp", true, "NodeGroup, ConfigMap", "the cloud's answer", "a permission"},
 		{"DeleteUnregistered", true, "NodeGroup, ConfigMap", "Instance ID is ended: it had no node within TIME", "find out why the machine did not join: role, image, network"},
 		{"DeleteUnregisteredFailed", true, "NodeGroup, ConfigMap", "the cloud's answer", "a permission"},
-		{"SizeChanged", false, "NodeGroup", "The desired size was NUMBER and is NUMBER now: it was changed elsewhere, and is kept", "nothing"},
+		{"SizeChanged", false, "NodeGroup", "The desired size was NUMBER and is NUMBER now: WHY, and is kept", "nothing"},
 	}
 }
 

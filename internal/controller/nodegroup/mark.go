@@ -100,11 +100,18 @@ func settling(o *tenonv1alpha1.NodeGroup) bool {
 }
 
 // tellForeign publishes that another program or a person changed the size of a group that Tenon may change. The object has the sizes
-// that Tenon itself sets at once, so any other size is foreign.
+// that Tenon itself sets at once, so any other size is foreign. Only at its first look at a group a process cannot tell: the one before
+// it may have ended between writing a size on the object and setting it, or after setting it.
 func (w watcher) tellForeign(o *tenonv1alpha1.NodeGroup, g *cloud.Group) {
+	first := !w.looked[string(o.UID)]
+	w.looked[string(o.UID)] = true
 	if o.Observed() || o.Status.Size == nil || g.Missing || o.Status.Size.Desired == g.Desired {
 		return
 	}
-	text := fmt.Sprintf("The desired size was %d and is %d now: it was changed elsewhere, and is kept", o.Status.Size.Desired, g.Desired)
+	by := "it was changed elsewhere"
+	if first {
+		by = "it was changed elsewhere, or Tenon stopped while it changed the size"
+	}
+	text := fmt.Sprintf("The desired size was %d and is %d now: %s, and is kept", o.Status.Size.Desired, g.Desired, by)
 	w.kit.Events.Publish(telemetry.Normal(o, "SizeChanged", text, string(o.UID), fmt.Sprint(g.Desired)))
 }

@@ -41,11 +41,12 @@ const (
 type watcher struct {
 	kit    reconcile.Kit
 	groups cloud.GroupReader
+	looked map[string]bool // the groups that this process has looked at, by UID of their objects
 }
 
 // New makes the controller.
 func New(kit reconcile.Kit, groups cloud.GroupReader) reconcile.Controller {
-	w := watcher{kit, groups}
+	w := watcher{kit, groups, map[string]bool{}}
 	return reconcile.Controller{Name: "nodegroup", Workers: reconcile.One, Reconcile: w.reconcile}
 }
 
