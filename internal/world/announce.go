@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"tenon/core/snapshot"
 	"tenon/internal/owner"
 	"tenon/internal/quota"
@@ -18,30 +20,30 @@ const mostAnnounced = 20_000
 
 // announced returns the pods that ReplicaSets have yet to make, modelled on their waiting pods. A
 // decision about the first pod, and a moment later one about the next two, would buy three small nodes
-// where one large node is cheaper. announced leaves out pods that the API server would refuse, and pods
-// that the workload is not believed to make.
+// where one large node is cheaper. What was announced stays so while the set is believed, even if all its existing pods have
+// their places: others that come first would get the room that was bought for it. announced leaves out pods that the API server
+// would refuse, pods that the workload is not believed to make, and those for which the places of evicted pods are kept.
 func (w *World) announced() []snapshot.Pod {
 	now := w.clock.Now()
 	w.judgePromises(now)
-	rooms := map[string]*quota.Room{}
+	rooms, kept := map[string]*quota.Room{}, w.keptBySet()
 	models := w.models()
 	var out []snapshot.Pod
 	for _, set := range slices.SortedFunc(maps.Keys(models), owner.Ref.Compare) {
-		model := models[set]
-		n := min(w.believed(set), mostAnnounced)
-		if n == 0 {
+		pod, n := models[set], min(w.believed(set)-kept[set], mostAnnounced)
+		if n <= 0 || !quota.Permits(w.index.Ranges(set.Namespace), pod) {
 			continue
 		}
-		pod := w.pods.all[key{Namespace: model.Namespace, Name: model.Name}]
-		if !quota.Permits(w.index.Ranges(set.Namespace), pod) {
+		model, ok := w.translator.PodOn(pod, false)
+		if !ok || len(model.Refused) > 0 {
 			continue
 		}
 		if rooms[set.Namespace] == nil {
 			rooms[set.Namespace] = quota.Of(w.index.Quotas(set.Namespace))
 		}
 		if n = rooms[set.Namespace].Take(pod, n); n > 0 {
-			w.promises.promise(set, w.index.Parent(set), w.pods.count[set], n, now)
-			out = append(out, replicas(set, model, n)...)
+			w.promises.promise(set, w.index.Parent(set), pod, w.pods.count[set], n, now)
+			out = append(out, replicas(set, &model, n)...)
 		}
 	}
 	return out
@@ -71,16 +73,17 @@ type shape struct {
 }
 
 // models returns, for each ReplicaSet, a pod like those to come: the first of the shape with the most
-// waiting pods. A single pod of another shape may belong to the set although its template did not make
-// it.
-func (w *World) models() map[owner.Ref]*snapshot.Pod {
-	shapes := map[owner.Ref]map[snapshot.TemplateIndex]shape{}
+// waiting pods, or the one that it was when the set announced the others. A single pod of another shape may belong to the set
+// although its template did not make it. A set of which only held pods wait has no model: those to come will be held, too.
+func (w *World) models() map[owner.Ref]*corev1.Pod {
+	shapes, held := map[owner.Ref]map[snapshot.TemplateIndex]shape{}, map[owner.Ref]bool{}
 	for k := range w.pods.waiting {
 		set, pod := replicaSetOf(w.pods.all[k]), w.pods.list.find(k)
 		if set.None() || pod == nil || len(pod.Refused) > 0 || !pod.Pending {
 			continue
 		}
-		if _, held := w.pods.held[pod.UID]; held {
+		if _, is := w.pods.held[pod.UID]; is {
+			held[set] = true
 			continue
 		}
 		if shapes[set] == nil {
@@ -92,12 +95,17 @@ func (w *World) models() map[owner.Ref]*snapshot.Pod {
 		}
 		shapes[set][pod.Template] = found
 	}
-	out := make(map[owner.Ref]*snapshot.Pod, len(shapes))
+	out := make(map[owner.Ref]*corev1.Pod, len(shapes))
+	for set, promise := range w.promises.open {
+		if !held[set] {
+			out[set] = promise.model
+		}
+	}
 	for set, all := range shapes {
 		usual := slices.MaxFunc(slices.Collect(maps.Values(all)), func(a, b shape) int {
 			return cmp.Or(cmp.Compare(a.count, b.count), compareKeys(b.first, a.first))
 		})
-		out[set] = w.pods.list.find(usual.first)
+		out[set] = w.pods.all[usual.first]
 	}
 	return out
 }

@@ -46,6 +46,15 @@ func (w *World) releaseKept() {
 	}
 }
 
+// keptBySet counts the places that are kept for pods which ReplicaSets have yet to make.
+func (w *World) keptBySet() map[owner.Ref]int {
+	out := map[owner.Ref]int{}
+	for _, place := range w.ledger.kept {
+		out[replicaSetOf(place.pod)]++
+	}
+	return out
+}
+
 // successor is a pod that does not exist yet, at the place that is kept for it.
 func (w *World) successor(k key) (snapshot.Pod, bool) {
 	place, kept := w.ledger.kept[k]

@@ -3,6 +3,8 @@ package world
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"tenon/core/wait"
 	"tenon/internal/owner"
 )
@@ -25,6 +27,7 @@ type promises struct {
 type promise struct {
 	wait.Promise
 	workload owner.Ref
+	model    *corev1.Pod // the announced pods are like it
 }
 
 // mostTrusted is how many workloads are remembered; when there are more, all are forgotten.
@@ -67,14 +70,14 @@ func (t *promises) came(set owner.Ref, have int, now time.Time) {
 	}
 }
 
-// promise notes that a set announces so many pods beyond those that it has.
-func (t *promises) promise(set, workload owner.Ref, have, announced int, now time.Time) {
+// promise notes that a set announces so many pods like the model beyond those that it has.
+func (t *promises) promise(set, workload owner.Ref, model *corev1.Pod, have, announced int, now time.Time) {
 	p := t.open[set]
 	if p == nil {
 		p = &promise{workload: workload, Promise: wait.Promise{From: have, Last: now}}
 		t.open[set] = p
 	}
-	p.Due = max(p.Due, have+announced)
+	p.model, p.Due = model, max(p.Due, have+announced)
 }
 
 // judge closes a promise that is kept or broken: hopeless says that the set does not want that many pods,

@@ -425,6 +425,26 @@ func TestPodsThatAreAnnouncedHaveTheirNodes(t *testing.T) {
 	}
 }
 
+// TestRoomIsKeptForAnnouncedPods: all pods of a ReplicaSet that exist have their places, and the next ones have yet to be made. Pods
+// of another workload that come meanwhile do not get their room.
+func TestRoomIsKeptForAnnouncedPods(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, ready("default"))
+	h.replicaSet("web", 100)
+	h.pods("web", 20)
+	h.decide()
+	h.pods("other", 31)
+	h.decide()
+	claims := h.claims()
+	h.expect("default 31", "default 31", "default 31", "default 7", "default 31")
+	h.pods("web", 100)
+	h.decide()
+	h.expect(claims...)
+	if pulse := h.world.Pulse(); pulse.Waiting != 0 {
+		t.Errorf("%d pods have no place", pulse.Waiting)
+	}
+}
+
 // TestWhatFailsIsNotBought: a ReplicaSet that cannot create its pods announces none.
 func TestWhatFailsIsNotBought(t *testing.T) {
 	t.Parallel()
