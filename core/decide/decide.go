@@ -98,7 +98,7 @@ func decide(s snapshot.Sorted, b Budget) Decision {
 	if !b.Disrupt {
 		return d
 	}
-	b.Sweep.Memory = b.Memory
+	b.Sweep.Memory, b.Sweep.MovesWait = b.Memory, wait.InTransit(s.Snapshot)
 	seen, planned := buffers.hosted()
 	found := disrupt.Plan(seen, planned, b.Sweep)
 	buffers.keep(&found, b.Steps)

@@ -192,3 +192,24 @@ func TestProspectsWithoutEffort(t *testing.T) {
 		t.Errorf("%+v", d.Coverage)
 	}
 }
+
+// Moves that would have to wait for pods on their way are not looked for; empty nodes go.
+func TestMovesAreNotLookedForWhilePodsAreOnTheirWay(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []int{0, 1} {
+		s := parseScenario(t, "consolidate\ntype large cpu=8 mem=32Gi price=0.4\nnode a type=large\nnode b type=large\nnode c type=large\n"+
+			"pods web cpu=1 on=a\npods api cpu=1 on=b")
+		s.Waiting.Lost = make([]snapshot.Lost, lost)
+		d := decide.Decide(s, decide.Budget{Disrupt: true})
+		got := map[string]plan.Reason{}
+		for _, disruption := range d.Plan.Disruptions {
+			for _, n := range disruption.Nodes {
+				got[n.Node] = disruption.Reason
+			}
+		}
+		skipped := d.Plan.Prospects[0].Skipped() && d.Plan.Prospects[1].Skipped()
+		if moved := len(got) > 1; got["c"] != plan.Empty || moved != (lost == 0) || skipped != (lost == 1) {
+			t.Errorf("%d pods have lost their places: disrupted %v, skipped %v", lost, got, skipped)
+		}
+	}
+}

@@ -23,6 +23,8 @@ type Budget struct {
 	// After is where the last evaluation stopped to look at nodes one by one, empty for the
 	// beginning: see Outcome.Next.
 	After string
+	// MovesWait says that moves which save money would have to wait: they are not looked for, and what was said of their nodes stands.
+	MovesWait bool
 	// Bound asks for Outcome.Bound too, which is for people.
 	Bound bool
 	// Memory is that of the asker; nil is none.
@@ -56,7 +58,11 @@ func Plan(s snapshot.Sorted, p *plan.Plan, budget Budget) Result {
 	x.staticDrift()
 	x.drift()
 	x.scaleDown()
-	x.underutilized()
+	if budget.MovesWait {
+		x.leaveOut()
+	} else {
+		x.underutilized()
+	}
 	x.tellBuffers()
 	out := x.outcome()
 	if budget.Bound {

@@ -33,6 +33,15 @@ func (x *search) sweep() {
 	}
 }
 
+// leaveOut leaves the nodes whose pods might cost less elsewhere to a later evaluation.
+func (x *search) leaveOut() {
+	for i := range x.nodes {
+		if n := &x.nodes[i]; !n.isEmpty() && n.state == consolidatable {
+			n.skip(plan.Underutilized)
+		}
+	}
+}
+
 // remaining are the nodes to look at, most price for least cost first.
 func (x *search) remaining() []snapshot.NodeIndex {
 	var out []snapshot.NodeIndex

@@ -1,7 +1,6 @@
 package wait
 
 import (
-	"slices"
 	"time"
 
 	"tenon/core/plan"
@@ -38,22 +37,21 @@ func (t Transit) coming() bool {
 
 func (t Transit) ending() bool { return t.Leaving*arriving > t.All }
 
-// InTransit reports whether moves of a plan wait for pods in transit.
-func InTransit(p *plan.Plan) bool {
-	return slices.ContainsFunc(p.Disruptions, func(d plan.Disruption) bool {
-		return d.Delay.Code == reason.PodsArriving || d.Delay.Code == reason.PodsLeaving
-	})
+// InTransit reports whether moves that save money wait for pods in transit.
+func InTransit(s *snapshot.Snapshot) bool {
+	_, delay := transit(s)
+	return delay.Code != reason.None
 }
 
-// arrivals has moves that save money wait while many pods are on their way to their places, or the last ones of many. Nodes
+// transit has moves that save money wait while many pods are on their way to their places, or the last ones of many. Nodes
 // look empty until their pods have come, and pods that are moved take the room that was
 // bought for others. Moves wait for those before them, too: what is saved next depends on where
 // the scheduler puts their pods. So they do for pods that have lost their places: pods that wait take the room
 // that moves make for their own. And they wait while workloads are being scaled down: nodes would be
 // bought for pods that are about to end, and the room of those that end is free only once they are gone.
 // It returns since when each of these has been so.
-func arrivals(s *snapshot.Snapshot, p *plan.Plan) snapshot.Arrivals {
-	since := s.Waiting.Arrivals
+func transit(s *snapshot.Snapshot) (snapshot.Arrivals, plan.Delay) {
+	since, delay := s.Waiting.Arrivals, plan.Delay{}
 	pods := Transit{s.Waiting.Placed, len(s.Waiting.Lost), s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods), s.Waiting.Landed, s.Now}
 	for _, cause := range []struct {
 		code reason.Code
@@ -72,11 +70,9 @@ func arrivals(s *snapshot.Snapshot, p *plan.Plan) snapshot.Arrivals {
 		case cause.at.IsZero():
 			*cause.at = s.Now
 		}
-		if until := cause.at.Add(longestArrival); until.After(s.Now) {
-			for _, d := range movers(p) {
-				d.Delay = plan.Delay{Code: cause.code, Until: until}
-			}
+		if until := cause.at.Add(longestArrival); delay.Code == reason.None && until.After(s.Now) {
+			delay = plan.Delay{Code: cause.code, Until: until}
 		}
 	}
-	return since
+	return since, delay
 }

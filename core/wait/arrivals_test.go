@@ -31,6 +31,9 @@ func TestArrivals(t *testing.T) {
 		s := &snapshot.Snapshot{Now: start.Add(time.Duration(look.at) * time.Second), Waiting: before}
 		s.Waiting.Placed, s.Waiting.Moving, s.Waiting.Leaving, s.Pods = look.placed, look.moving, look.leaving, make([]snapshot.Pod, look.pods)
 		p := &plan.Plan{Disruptions: []plan.Disruption{{Reason: plan.Drifted}, {Reason: plan.Empty}, {Reason: plan.Underutilized}}}
+		if in := InTransit(s); in != (look.why != none) {
+			t.Errorf("after %d s: in transit %v, want the opposite", look.at, in)
+		}
 		before = Disruptions(s, p)
 		if !p.Disruptions[0].Now() || !p.Disruptions[1].Now() {
 			t.Error("what is not there to save money waits")

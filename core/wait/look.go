@@ -53,7 +53,7 @@ type Evaluation struct {
 	Swept, Changed bool
 	// Next is when an answer may change although nothing happens; zero is never.
 	Next time.Time
-	// Held says that the last one began something, or left moves waiting for pods in transit; Over that this is over.
+	// Held says that the last one began something; Over that this is over, and that no pods are in transit.
 	Held, Over bool
 }
 

@@ -76,7 +76,14 @@ func Claims(s *snapshot.Snapshot, p *plan.Plan) {
 // Disruptions notes on the disruptions of a plan which of them wait. It returns what the
 // snapshot of the next decision has to remember.
 func Disruptions(s *snapshot.Snapshot, p *plan.Plan) snapshot.Waiting {
-	out := snapshot.Waiting{Arrivals: arrivals(s, p), Moves: neighbours(s, p)}
+	var out snapshot.Waiting
+	var delay plan.Delay
+	if out.Arrivals, delay = transit(s); delay.Code != reason.None {
+		for _, d := range movers(p) {
+			d.Delay = delay
+		}
+	}
+	out.Moves = neighbours(s, p)
 	replacements(s, p)
 	return out
 }
