@@ -84,9 +84,10 @@ type round struct {
 	// them appeared.
 	left  bool
 	since time.Time
-	// open says that some pods have no place yet.
-	open bool
-	next time.Time // when the picture changes by itself
+	// open says that some pods have no place yet, and onlyLate that all of these wait until others have taken theirs. The supply
+	// changes with each of those, and a decision about it would change nothing.
+	open, onlyLate bool
+	next           time.Time // when the picture changes by itself
 }
 
 // New makes the controller.
@@ -170,7 +171,10 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	l.last = round{
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, changes: picture.Pulse.Changes, at: now, next: soonest(picture.Next, held),
 		left: left > 0, since: since,
-		open: left+late > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || stopped || len(held) > 0 || yields,
+		open: left > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || stopped || len(held) > 0 || yields,
+	}
+	if !l.last.open {
+		l.last.open, l.last.onlyLate = late > 0, late > 0
 	}
 	if again := now.Add(lateRetry); (late > 0 || yields || stopped) && (l.last.next.IsZero() || again.Before(l.last.next)) {
 		l.last.next = again
@@ -265,7 +269,7 @@ func (l *loop) due(p world.Pulse, now time.Time) bool {
 func (l *loop) nextLook(p world.Pulse) time.Time {
 	return wait.Look{
 		Last: l.last.at, Next: l.last.next,
-		Supply:     p.Supply != l.last.supply && (l.last.open || p.Displaced > 0),
+		Supply:     p.Supply != l.last.supply && (l.last.open && !l.last.onlyLate || p.Displaced > 0),
 		Buffers:    p.Buffered > 0 && p.Changes != l.last.changes,
 		Objections: p.Objections != l.last.objections,
 	}.At()

@@ -346,6 +346,10 @@ func TestALateComerWaitsForTheOthers(t *testing.T) {
 	h.decide() // the loss is noticed
 	h.decide()
 	h.expect("default 3")
+	h.world.Reprice()
+	if again := h.Run(h.loop, "").After; again < 500*time.Millisecond {
+		t.Errorf("while the pod waits for others, the next look is after %v, although only prices have changed", again)
+	}
 	h.Clock.Step(3 * time.Second)
 	h.decide()
 	h.expect("default 3", "default 1")
