@@ -60,41 +60,52 @@ const (
 	turnRetry = 3 * time.Second
 )
 
-// guide notes how the pods of a disruption are to be guided; not at all without marks.
+// guide notes how the pods of a disruption are to be guided; not at all without marks. A receiver has a round for each run of pods that
+// are to go there one after the other.
 func (w *World) guide(marks []string, places []Place, evict []types.UID) {
 	if len(marks) == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	turn := map[types.UID]int{}
-	for i, uid := range evict {
-		turn[uid] = i
-	}
-	g := &guidance{marks: slices.Clone(marks)}
-	for _, p := range places {
-		r := &round{on: p.On, bought: w.nodes.nodes[p.On] == nil, of: g, asked: map[types.UID]bool{}, workloads: map[owner.Ref]bool{}}
-		for _, ref := range p.Pods {
-			if a, arranged := w.ledger.arranged[ref.UID]; arranged {
-				a.round = r
-				w.ledger.arranged[ref.UID] = a
-				r.pods = append(r.pods, ref)
-				r.workloads[w.workload(w.pods.all[key{Namespace: ref.Namespace, Name: ref.Name}])] = true
-			}
+	g, r := &guidance{marks: slices.Clone(marks)}, (*round)(nil)
+	for _, m := range inTurn(places, evict) {
+		a, arranged := w.ledger.arranged[m.UID]
+		if !arranged {
+			continue
 		}
-		if len(r.pods) > 0 {
+		if r == nil || r.on != m.to {
+			r = &round{on: m.to, bought: w.nodes.nodes[m.to] == nil, of: g, asked: map[types.UID]bool{}, workloads: map[owner.Ref]bool{}}
 			g.rounds = append(g.rounds, r)
 		}
+		a.round = r
+		w.ledger.arranged[m.UID] = a
+		r.pods = append(r.pods, m.PodRef)
+		r.workloads[w.workload(w.pods.all[key{Namespace: m.Namespace, Name: m.Name}])] = true
 	}
-	first := func(r *round) int {
-		out := len(turn)
-		for _, ref := range r.pods {
-			out = min(out, turn[ref.UID])
-		}
-		return out
-	}
-	slices.SortStableFunc(g.rounds, func(a, b *round) int { return first(a) - first(b) })
 	w.ledger.guided = append(w.ledger.guided, g)
+}
+
+// move is a pod that goes to a receiver.
+type move struct {
+	PodRef
+	to string
+}
+
+// inTurn are the pods of some places in the order of their evictions, and at last those that are not in it.
+func inTurn(places []Place, evict []types.UID) []move {
+	turn := make(map[types.UID]int, len(evict))
+	for i, uid := range evict {
+		turn[uid] = i - len(evict)
+	}
+	var out []move
+	for _, p := range places {
+		for _, ref := range p.Pods {
+			out = append(out, move{ref, p.On})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b move) int { return turn[a.UID] - turn[b.UID] })
+	return out
 }
 
 // turnOf is how long a pod waits for its round.

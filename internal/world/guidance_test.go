@@ -27,6 +27,11 @@ type guided struct {
 }
 
 func newGuided(pods int) *guided {
+	return guidedTo(pods, func(i int) int { return i })
+}
+
+// guidedTo is a world in which a disruption moves some pods, in order, each to the node with a number.
+func guidedTo(pods int, receiver func(i int) int) *guided {
 	g := &guided{clock: testclock.NewFakePassiveClock(noon), marked: map[string]bool{}}
 	g.World = world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, g.clock)
 	leaving := node(0)
@@ -40,7 +45,7 @@ func newGuided(pods int) *guided {
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: fmt.Sprint("set-", i), Controller: &yes}}
 		g.Put(p)
 		g.pods = append(g.pods, p)
-		u.Places = append(u.Places, world.Place{On: node(i).Name, Pods: []world.PodRef{refOf(p)}})
+		u.Places = append(u.Places, world.Place{On: node(receiver(i)).Name, Pods: []world.PodRef{refOf(p)}})
 		u.Evict = append(u.Evict, p.UID)
 	}
 	g.Put(node(pods + 1))
@@ -79,6 +84,25 @@ func names(numbers ...int) string {
 	}
 	slices.Sort(out)
 	return fmt.Sprint(out)
+}
+
+// A receiver opens once for each run of pods that go there one after the other.
+func TestAReceiverOpensForEachRunOfPods(t *testing.T) {
+	t.Parallel()
+	g := guidedTo(3, func(i int) int { return 2 - i%2 }) // to 1, 2 and 1
+	for _, p := range g.pods {
+		g.Turn(p.UID)
+	}
+	g.marked, _ = g.Guide(g.marked)
+	for i, want := range []string{names(2, 3, 4), names(1, 3, 4), names(2, 3, 4)} {
+		if got := g.step(); got != want {
+			t.Errorf("before pod %d: %s have the mark, want %s", i, got, want)
+		}
+		g.evict(i, node(1+i%2).Name)
+	}
+	if got := g.step(); got != "[]" {
+		t.Errorf("%s have the mark when all pods have moved", got)
+	}
 }
 
 // Nodes are marked when a pod asks for its turn; then one receiver after the other opens, until the successors are bound. One gets its mark

@@ -8,6 +8,7 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/requirement"
 	"tenon/core/shape"
 	"tenon/core/snapshot"
 	"tenon/core/topology"
@@ -41,6 +42,7 @@ type Forecast struct {
 	free     bool                            // of the domains in which the answer puts pods
 	takeRoom bool                            // of virtual pods, before all other room
 	guided   bool                            // the scheduler is led to the planned sites
+	crossing map[snapshot.PodIndex]bool      // pods that are spread over zones and planned into another one
 	tried    []podOnSite
 	opened   int         // sites to come of what is tried
 	closed   []siteIndex // sites of what is tried that are to go
@@ -171,7 +173,7 @@ func (f *Forecast) Try(q Question, a Answer) Landing {
 		f.open(&a.Claims[i])
 	}
 	out.Guide = f.guide(q, a)
-	f.guided = len(out.Guide) > 0
+	f.guided, f.crossing = len(out.Guide) > 0, f.crossers(q)
 	best := math.MaxInt
 	var tried [][]snapshot.PodIndex
 	for _, before := range f.orders() {
@@ -197,7 +199,7 @@ func (f *Forecast) Try(q Question, a Answer) Landing {
 
 // orders are those in which pods could be evicted, the best guess first: large ones before small ones,
 // by what of them is scarce on the nodes that take them, and at last some that are as good as random. Guided pods
-// are evicted receiver by receiver.
+// are evicted receiver by receiver, and those that change zones before all others.
 func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
 	falling := func(size func(model.Resources) int64) func(x, y snapshot.PodIndex) int {
 		return func(x, y snapshot.PodIndex) int {
@@ -212,8 +214,14 @@ func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
 	}
 	if f.guided {
 		large := falling(model.Resources.Bulk)
+		part := func(p snapshot.PodIndex) int {
+			if f.crossing[p] {
+				return 0
+			}
+			return 1
+		}
 		return []func(x, y snapshot.PodIndex) int{func(x, y snapshot.PodIndex) int {
-			return cmp.Or(cmp.Compare(f.planned[x], f.planned[y]), large(x, y))
+			return cmp.Or(cmp.Compare(part(x), part(y)), cmp.Compare(f.planned[x], f.planned[y]), large(x, y))
 		}}
 	}
 	return []func(x, y snapshot.PodIndex) int{
@@ -223,6 +231,28 @@ func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
 		falling(func(r model.Resources) int64 { return r.CPU }),
 		mixed(2_654_435_761), mixed(2_246_822_519),
 	}
+}
+
+// crossers are the pods that must be spread over zones and are planned into another zone than their own. While a zone has too many of them, the
+// successor of any pod there has to leave it: those that are to leave it go first.
+func (f *Forecast) crossers(q Question) map[snapshot.PodIndex]bool {
+	out := map[snapshot.PodIndex]bool{}
+	for _, n := range q.Nodes {
+		from := f.sites[siteOf(n)].zone
+		for _, p := range f.fleet.hosts[siteOf(n)].Bound {
+			to, moves := f.planned[p]
+			if moves && f.sites[to].zone != from && f.fleet.isSpreadOverZones(p) {
+				out[p] = true
+			}
+		}
+	}
+	return out
+}
+
+func (f *Fleet) isSpreadOverZones(p snapshot.PodIndex) bool {
+	return slices.ContainsFunc(f.Snapshot.Templates[f.Snapshot.Pods[p].Template].Spreads, func(s snapshot.Spread) bool {
+		return !s.Soft && s.Key == requirement.KeyZone
+	})
 }
 
 // place puts pods where the scheduler would, one after the other, and returns those that find no room.

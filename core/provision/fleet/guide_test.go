@@ -7,6 +7,7 @@ import (
 
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/requirement"
 	"tenon/core/snapshot"
 )
 
@@ -85,6 +86,34 @@ func TestGuidedOrder(t *testing.T) {
 	f.Snapshot.Nodes[2].Allocatable.CPU = 1200
 	if got := f.NewForecast().Try(q, a); !slices.Equal(got.Evict, q.Pods) {
 		t.Errorf("evicted in the order %v, want the one of the receivers, %v", got.Evict, q.Pods)
+	}
+}
+
+// Pods that must be spread over zones and go to another one are evicted before those that stay in theirs.
+func TestPodsThatChangeZonesGoFirst(t *testing.T) {
+	t.Parallel()
+	const small, large = 0, 1
+	for name, c := range map[string]struct {
+		key  string
+		soft bool
+		zone string // of the small pod's new node
+		want []snapshot.PodIndex
+	}{
+		"to another zone":          {requirement.KeyZone, false, "zone-2", []snapshot.PodIndex{small, large}},
+		"within the zone":          {requirement.KeyZone, false, "zone-1", []snapshot.PodIndex{large, small}},
+		"a preference":             {requirement.KeyZone, true, "zone-2", []snapshot.PodIndex{large, small}},
+		"spread over other labels": {"rack", false, "zone-2", []snapshot.PodIndex{large, small}},
+	} {
+		f, q, a := guided(func(s *snapshot.Snapshot) {
+			s.Templates[0].Spreads = []snapshot.Spread{{Key: c.key, MaxSkew: 5, Soft: c.soft}}
+			s.Nodes[2].Zone = c.zone
+			for i := range s.Nodes {
+				s.Nodes[i].Labels = map[string]string{requirement.KeyZone: s.Nodes[i].Zone, "rack": "r"}
+			}
+		})
+		if got := f.NewForecast().Try(q, a); !slices.Equal(got.Evict, c.want) {
+			t.Errorf("%s: evicted in the order %v, want %v", name, got.Evict, c.want)
+		}
 	}
 }
 
