@@ -84,10 +84,10 @@ type round struct {
 	// them appeared.
 	left  bool
 	since time.Time
-	// open says that some pods have no place yet, and onlyLate that all of these wait until others have taken theirs. The supply
-	// changes with each of those, and a decision about it would change nothing.
-	open, onlyLate bool
-	next           time.Time // when the picture changes by itself
+	// open says that some pods have no place yet, and late that some wait until others have taken theirs. The supply changes with
+	// each of those others, which is no reason to decide about the late ones.
+	open, late bool
+	next       time.Time // when the picture changes by itself
 }
 
 // New makes the controller.
@@ -172,9 +172,7 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 		demand: picture.Pulse.Demand, supply: picture.Pulse.Supply, objections: picture.Pulse.Objections, changes: picture.Pulse.Changes, at: now, next: soonest(picture.Next, held),
 		left: left > 0, since: since,
 		open: left > 0 || len(p.Unplaced) > 0 || dropped(outcomes) || stopped || len(held) > 0 || yields,
-	}
-	if !l.last.open {
-		l.last.open, l.last.onlyLate = late > 0, late > 0
+		late: late > 0,
 	}
 	if again := now.Add(lateRetry); (late > 0 || yields || stopped) && (l.last.next.IsZero() || again.Before(l.last.next)) {
 		l.last.next = again
@@ -246,7 +244,7 @@ func idle(p world.Pulse) bool { return p.Waiting == 0 && p.Displaced == 0 && p.B
 // rest removes the conditions that were set while pods waited. It looks at the pools again for a while,
 // because another writer may have been faster, and the watch may not show our own writes yet.
 func (l *loop) rest(ctx context.Context, p world.Pulse, now time.Time) (reconcile.Result, error) {
-	if l.last.open {
+	if l.last.open || l.last.late {
 		l.last = round{demand: p.Demand, supply: p.Supply, objections: p.Objections, at: now}
 		l.kit.Metrics.SchedulerUnschedulablePodsCount.WithLabelValues(name).Set(0)
 		l.kit.Metrics.SchedulerIgnoredPodsCount.WithLabelValues().Set(0)
@@ -269,7 +267,7 @@ func (l *loop) due(p world.Pulse, now time.Time) bool {
 func (l *loop) nextLook(p world.Pulse) time.Time {
 	return wait.Look{
 		Last: l.last.at, Next: l.last.next,
-		Supply:     p.Supply != l.last.supply && (l.last.open && !l.last.onlyLate || p.Displaced > 0),
+		Supply:     p.Supply != l.last.supply && (l.last.open || p.Displaced > 0),
 		Buffers:    p.Buffered > 0 && p.Changes != l.last.changes,
 		Objections: p.Objections != l.last.objections,
 	}.At()
