@@ -49,7 +49,7 @@ func InTransit(s *snapshot.Snapshot) bool {
 // the scheduler puts their pods. So they do for pods that have lost their places: pods that wait take the room
 // that moves make for their own. And they wait while workloads are being scaled down: nodes would be
 // bought for pods that are about to end, and the room of those that end is free only once they are gone.
-// It returns since when each of these has been so.
+// It returns since when each of these has been so, and what moves wait for now.
 func transit(s *snapshot.Snapshot) (snapshot.Arrivals, plan.Delay) {
 	since, delay := s.Waiting.Arrivals, plan.Delay{}
 	pods := Transit{s.Waiting.Placed, len(s.Waiting.Lost), s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods), s.Waiting.Landed, s.Now}

@@ -173,7 +173,9 @@ func (f *Forecast) Try(q Question, a Answer) Landing {
 		f.open(&a.Claims[i])
 	}
 	out.Guide = f.guide(q, a)
-	f.guided, f.crossing = len(out.Guide) > 0, f.crossers(q)
+	if f.guided = len(out.Guide) > 0; f.guided {
+		f.crossing = f.crossers(q)
+	}
 	best := math.MaxInt
 	var tried [][]snapshot.PodIndex
 	for _, before := range f.orders() {
@@ -239,7 +241,7 @@ func (f *Forecast) crossers(q Question) map[snapshot.PodIndex]bool {
 	out := map[snapshot.PodIndex]bool{}
 	for _, n := range q.Nodes {
 		from := f.sites[siteOf(n)].zone
-		for _, p := range f.fleet.hosts[siteOf(n)].Bound {
+		for _, p := range f.fleet.hosts[n].Bound {
 			to, moves := f.planned[p]
 			if moves && f.sites[to].zone != from && f.fleet.isSpreadOverZones(p) {
 				out[p] = true
