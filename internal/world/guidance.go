@@ -272,18 +272,8 @@ func (w *World) boundGuided(pod *corev1.Pod) {
 
 // nodeNamed is the node of a claim, from the time when it joins, or the node of that name.
 func (w *World) nodeNamed(place string) string {
-	claim := w.nodes.claim(place)
-	switch {
-	case claim == nil:
-		return place
-	case claim.Status.NodeName != "":
-		return claim.Status.NodeName
-	case claim.Status.ProviderID != "": // it has yet to be registered
-		for name, node := range w.nodes.nodes {
-			if node.Spec.ProviderID == claim.Status.ProviderID {
-				return name
-			}
-		}
+	if node := w.nodes.nodeFor(place); node != nil {
+		return node.Name
 	}
 	return place
 }

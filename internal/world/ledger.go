@@ -426,8 +426,9 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// dropPlaces takes places from pods, the last by name first, until the remaining promised pods fit on the
-// claim's node beside the running pods.
+// dropPlaces takes places from pods, the smallest first, until the remaining promised pods fit on the claim's node beside the
+// running pods. A small pod finds room elsewhere; the place of a large one, once lost, fills with small pods of other nodes, each of
+// which leaves room there.
 func (w *World) dropPlaces(claim string) {
 	node := w.nodes.nodeFor(claim)
 	if node == nil {
@@ -438,15 +439,19 @@ func (w *World) dropPlaces(claim string) {
 		room = room.Sub(w.requests(w.pods.all[k]))
 	}
 	pods := w.ledger.byClaim[claim]
-	uids := slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a].key, pods[b].key) })
-	for _, uid := range uids {
-		k := pods[uid].key
-		asked := w.requests(w.pods.all[k])
-		if asked.Fits(room) {
-			room = room.Sub(asked)
+	asked := make(map[types.UID]model.Resources, len(pods))
+	for uid, p := range pods {
+		asked[uid] = w.requests(w.pods.all[p.key])
+	}
+	largestFirst := func(a, b types.UID) int {
+		return cmp.Or(cmp.Compare(asked[b].Bulk(), asked[a].Bulk()), compareKeys(pods[a].key, pods[b].key))
+	}
+	for _, uid := range slices.SortedFunc(maps.Keys(pods), largestFirst) {
+		if asked[uid].Fits(room) {
+			room = room.Sub(asked[uid])
 			continue
 		}
-		w.breakPromise(uid, k)
+		w.breakPromise(uid, pods[uid].key)
 	}
 }
 

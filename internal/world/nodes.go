@@ -24,6 +24,7 @@ type nodeState struct {
 	claims   map[string]*karpenterv1.NodeClaim
 	assumed  map[string]*karpenterv1.NodeClaim // made by us, not seen yet
 	bought   map[string]string                 // claims by provider ID
+	joined   map[string]string                 // nodes by provider ID
 	nodeless map[string]bool                   // claims in use whose node was removed
 
 	list    []snapshot.Node          // as of the last refresh, like everything below
@@ -40,7 +41,7 @@ type nodeState struct {
 func newNodeState() nodeState {
 	return nodeState{
 		nodes: map[string]*corev1.Node{}, claims: map[string]*karpenterv1.NodeClaim{}, assumed: map[string]*karpenterv1.NodeClaim{},
-		bought: map[string]string{}, nodeless: map[string]bool{}, touched: map[*member]bool{}, stale: true,
+		bought: map[string]string{}, joined: map[string]string{}, nodeless: map[string]bool{}, touched: map[*member]bool{}, stale: true,
 	}
 }
 
@@ -66,7 +67,11 @@ func (w *World) putNode(node *corev1.Node) {
 func (w *World) enterNode(node *corev1.Node) {
 	old := w.nodes.nodes[node.Name]
 	w.nodes.nodes[node.Name] = node
+	w.nodes.joined[node.Spec.ProviderID] = node.Name
 	w.nodes.nodeReturned(node)
+	if isOpen(node) && !isOpen(old) {
+		w.recheckNominations(w.nodes.claimOf(node.Name))
+	}
 	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID || len(old.OwnerReferences) != len(node.OwnerReferences) {
 		w.nodes.stale = true
 		if len(w.ledger.guided) > 0 { // it may be bought for them
@@ -102,6 +107,9 @@ func sameSpec(a, b *corev1.NodeSpec) bool {
 func (r *nodeState) removeNode(name string) {
 	if node := r.nodes[name]; node != nil {
 		r.nodeRemoved(node)
+		if r.joined[node.Spec.ProviderID] == name {
+			delete(r.joined, node.Spec.ProviderID)
+		}
 	}
 	delete(r.nodes, name)
 	r.stale = true
@@ -214,12 +222,16 @@ func (r *nodeState) memberOf(node string) string {
 	return command.MemberOf(claim, node)
 }
 
-// nodeFor returns the node of a claim, or nil if there is none yet.
+// nodeFor returns the node of a claim, or nil if there is none yet. A node opens before its claim names it.
 func (r *nodeState) nodeFor(claim string) *corev1.Node {
-	if c := r.claims[claim]; c != nil {
+	c := r.claims[claim]
+	switch {
+	case c == nil || c.Status.ProviderID == "":
+		return nil
+	case c.Status.NodeName != "":
 		return r.nodes[c.Status.NodeName]
 	}
-	return nil
+	return r.nodes[r.joined[c.Status.ProviderID]]
 }
 
 // refreshNodes brings the list up to date, and marks the affected pods.

@@ -276,6 +276,16 @@ func (w *World) recheckNomination(pod types.UID, k key) {
 	w.pulse.count++
 }
 
+// recheckNominations does so for pods that have their places on a claim whose node opens, and no nomination: the scheduler may have
+// tried them when it did not know yet that the node is open, and what it took away keeps no room.
+func (w *World) recheckNominations(claim string) {
+	for uid, s := range w.ledger.byClaim[claim] {
+		if said := w.ledger.nominations[uid]; said == nil || said.node == "" {
+			w.recheckNomination(uid, s.key)
+		}
+	}
+}
+
 // Placements counts the pods with places that were bound since the last call: landed took their own place
 // or one kept for a pod of the same template, strayed went elsewhere.
 func (w *World) Placements() (landed, strayed int) {

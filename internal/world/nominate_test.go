@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	testclock "k8s.io/utils/clock/testing"
 
@@ -244,6 +245,49 @@ func TestNominationsAreRepeated(t *testing.T) {
 		b.tell(0, "", "")
 		if got := b.told(b.Corrections()); got != want {
 			t.Errorf("round %d: %q, want %q", round, got, want)
+		}
+	}
+}
+
+// A nomination that the scheduler removed while the node was closed is written again when the node opens, which is before its claim names it.
+func TestNominationsAreRepeatedWhenANodeOpens(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2)
+	young := claim(0)
+	young.ResourceVersion, young.Status.NodeName = "2", ""
+	b.Put(young)
+	b.NominationsFor(map[string]string{"claim-0": "node-0"})
+	for i, named := range []string{"node-0", ""} { // told, and removed
+		b.tell(0, named, "")
+		if got := b.told(b.Corrections()); got != "" {
+			t.Errorf("step %d: %q on a closed node", i, got)
+		}
+	}
+	b.open()
+	if got := b.told(b.Corrections()); got != "0:node-0" {
+		t.Errorf("the node is open: %q", got)
+	}
+}
+
+// When a pod takes the room of others, the smallest of them lose their places: they find room elsewhere.
+func TestSmallPodsLoseTheirPlaces(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2, 3)
+	b.open()
+	for i, cpu := range []string{"1", "10", "4"} {
+		p := b.pods[i].DeepCopy()
+		p.ResourceVersion = "2"
+		p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse(cpu)
+		b.pods[i] = p
+		b.Put(p)
+	}
+	stray := pod(4, "node-0")
+	stray.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("1500m")
+	b.Put(stray)
+	b.Settle(noon)
+	for i, want := range []bool{false, true, true} {
+		if _, keeps := b.PlaceOf(b.pods[i].UID); keeps != want {
+			t.Errorf("pod %d keeps its place: %t", i, keeps)
 		}
 	}
 }
