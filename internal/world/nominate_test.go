@@ -292,6 +292,30 @@ func TestSmallPodsLoseTheirPlaces(t *testing.T) {
 	}
 }
 
+// ReplicaSets are making pods while the last one that they have announced came less than two seconds ago.
+func TestPodsThatAreComing(t *testing.T) {
+	t.Parallel()
+	b := newBought(t)
+	b.Put(set(1)) // of many pods
+	coming := func() bool { return b.Unopened("claim-0").Coming }
+	for _, step := range []struct {
+		at    time.Duration
+		comes int
+		want  bool
+	}{{0, 1, true}, {1900 * time.Millisecond, 1 + manySets, true}, {3800 * time.Millisecond, 0, true}, {3900 * time.Millisecond, 0, false}, {4 * time.Second, 1 + 2*manySets, true}} {
+		b.clock.SetTime(noon.Add(step.at))
+		if step.comes > 0 {
+			p := pod(step.comes, "")
+			p.Status = corev1.PodStatus{Phase: corev1.PodPending}
+			b.Put(p)
+			b.Picture(world.Moment{Now: b.clock.Now()})
+		}
+		if coming() != step.want {
+			t.Errorf("after %s: coming is %t", step.at, !step.want)
+		}
+	}
+}
+
 // Landed pods are in their own places or in those of like pods; all others have strayed.
 func TestPlacementsAreCounted(t *testing.T) {
 	t.Parallel()

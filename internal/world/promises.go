@@ -97,6 +97,19 @@ func (t *promises) judge(set owner.Ref, have int, hopeless bool, now time.Time) 
 	}
 }
 
+// lull is how long after its last pod a set is taken to make no further ones for the moment.
+const lull = 2 * time.Second
+
+// coming reports whether a set is making pods that it has announced.
+func (t *promises) coming(now time.Time) bool {
+	for _, p := range t.open {
+		if now.Sub(p.Last) < lull {
+			return true
+		}
+	}
+	return false
+}
+
 // doubt notes that a set failed to appear in time.
 func (t *promises) doubt(set owner.Ref, now time.Time) {
 	for namespace, at := range t.unheard {

@@ -140,10 +140,14 @@ func (g *group) settled(now time.Time, all world.Unopened) bool {
 	return none || late || len(g.nodes) == 0 && !all.Unbound
 }
 
-// complete reports whether the group waits for no further node.
+// complete reports whether the group waits for no further node, nor for pods that have been announced: the room on its nodes
+// that is for them would go to others.
 func (g *group) complete(now time.Time, all world.Unopened) bool {
+	if g.places >= mostPlaces || now.Sub(g.first) >= longestGathering {
+		return true
+	}
 	lull := min(time.Duration(all.Places)*eachPlace, longestLull)
-	return g.filled >= all.Nodes || g.places >= mostPlaces || now.Sub(g.last) >= lull || now.Sub(g.first) >= longestGathering
+	return !all.Coming && (g.filled >= all.Nodes || now.Sub(g.last) >= lull)
 }
 
 // pause is short when the group is about to open: the nodes are to open at the same time.

@@ -67,6 +67,13 @@ func TestNodesThatOpenTogether(t *testing.T) {
 			{0, "empty", world.Unopened{Nodes: 2, Places: 200}, "waits"}, {0, "a", world.Unopened{Nodes: 2, Places: 200}, "waits"},
 			{time.Second, "b", world.Unopened{Nodes: 2, Places: 200}, "nominate a b empty"},
 		},
+		"nodes wait for pods that have been announced": {
+			{0, "a", world.Unopened{Nodes: 1, Places: 10, Coming: true}, "waits"}, {5 * time.Second, "a", world.Unopened{Nodes: 1, Places: 10, Coming: true}, "waits"},
+			{6 * time.Second, "a", world.Unopened{Nodes: 1, Places: 10}, "nominate a"},
+		},
+		"for ten seconds": {
+			{0, "a", world.Unopened{Nodes: 1, Places: 10, Coming: true}, "waits"}, {10 * time.Second, "a", world.Unopened{Nodes: 1, Places: 10, Coming: true}, "nominate a"},
+		},
 		"or at once if there are none": {{0, "empty", world.Unopened{}, "nominate empty"}},
 		"nor because one never opened": {{0, "a", burst, "waits"}, {time.Minute, "b", burst, "waits"}, {time.Minute, "c", burst, "waits"}},
 		"and for ten seconds at most": {
