@@ -25,6 +25,8 @@ type Arriving struct {
 	// Unconfirmed says that Coming is not to be relied on: we have not heard yet what their
 	// workloads want now.
 	Unconfirmed bool
+	// Unmade is since when the youngest ReplicaSet that has yet to make its first pod has been known; zero without one.
+	Unmade time.Time
 	// NewPool is when the last pool appeared that has not been judged yet; zero without one.
 	NewPool time.Time
 }
@@ -46,6 +48,9 @@ const (
 	// been new for as long as gather, since the whole is cheaper than its parts.
 	several = 3
 	gather  = 500 * time.Millisecond
+	// Making is how long a ReplicaSet without pods is waited for. kube-controller-manager makes the pods of a few sets at a
+	// time, so that those of an application come in several waves.
+	Making = 10 * time.Second
 	// calm is the silence after which a burst is over. What one command makes arrives a
 	// few milliseconds apart, and what a ReplicaSet has yet to make is known already. While
 	// it is not, or not believed, the whole of the longest silence is waited for.
@@ -63,7 +68,7 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 	if a.Waiting == 0 || a.Last.IsZero() || !end.After(now) {
 		return plan.Delay{}, time.Time{}
 	}
-	for _, rule := range []func(Arriving) plan.Delay{newPool, w.joining, w.idle} {
+	for _, rule := range []func(Arriving) plan.Delay{newPool, making, w.joining, w.idle} {
 		if d := rule(a); d.Until.After(now) {
 			if end.Before(d.Until) {
 				d.Until = end
@@ -83,6 +88,14 @@ func newPool(a Arriving) plan.Delay {
 		return plan.Delay{}
 	}
 	return plan.Delay{Code: reason.PoolUnjudged, Until: a.NewPool.Add(judging)}
+}
+
+// making has pods wait for those of ReplicaSets that exist and have none yet.
+func making(a Arriving) plan.Delay {
+	if a.Unmade.IsZero() {
+		return plan.Delay{}
+	}
+	return plan.Delay{Code: reason.WorkloadsJoin, Until: a.Unmade.Add(Making)}
 }
 
 // joining has the pods of several workloads wait for those of others.

@@ -35,6 +35,9 @@ func TestWindow(t *testing.T) {
 		"a burst goes on, and its end is not known":   {window: w, pods: waiting(500, 0, at(0), at(999)), now: 1000, streaming: true},
 		"a burst goes on, and all of it is announced": {window: w, pods: waiting(500, 9, at(0), at(999)), now: 1000},
 		"a burst goes on with workloads that are new": {window: w, pods: joined(at(600), waiting(500, 9, at(0), at(999))), now: 1000, streaming: true},
+		"a ReplicaSet has no pods yet":                {window: w, pods: unmadeSince(at(-500), waiting(1, 0, at(0), at(0))), now: 40, wait: 9460 * time.Millisecond, why: reason.WorkloadsJoin},
+		"it has none for longer than the window":      {window: w, pods: unmadeSince(at(5000), waiting(1, 0, at(0), at(0))), now: 9000, wait: time.Second, why: reason.WorkloadsJoin},
+		"it is given up":                              {window: w, pods: unmadeSince(at(-9970), waiting(1, 0, at(0), at(0))), now: 40},
 		"two workloads are new":                       {window: w, pods: sets(2, joined(at(0), waiting(20, 9, at(0), at(10)))), now: 60},
 		"several workloads are new":                   {window: w, pods: sets(3, joined(at(10), waiting(20, 9, at(0), at(10)))), now: 60, wait: 450 * time.Millisecond, why: reason.WorkloadsJoin},
 		"several workloads were new":                  {window: w, pods: sets(3, joined(at(10), waiting(20, 9, at(0), at(10)))), now: 510},
@@ -71,6 +74,11 @@ func TestWindow(t *testing.T) {
 // waiting are so many pods, with so many to come; the first has waited longest.
 func waiting(n, coming int, first, last time.Time) Arriving {
 	return Arriving{Waiting: n, Coming: coming, First: first, Last: last}
+}
+
+func unmadeSince(t time.Time, a Arriving) Arriving {
+	a.Unmade = t
+	return a
 }
 
 func joined(at time.Time, p Arriving) Arriving {

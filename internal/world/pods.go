@@ -78,6 +78,7 @@ func (w *World) credit(pod *corev1.Pod, fresh bool) {
 		return
 	}
 	if fresh {
+		delete(w.pulse.unmade, set)
 		w.promises.came(set, w.pods.count[set], w.clock.Now())
 	}
 	w.promises.count(set.Namespace, w.pods.count[set])

@@ -35,7 +35,8 @@ type pulse struct {
 	first      time.Time
 	last       time.Time
 	joined     time.Time
-	sets       map[owner.Ref]struct{} // the ReplicaSets of these pods
+	sets       map[owner.Ref]struct{}  // the ReplicaSets of these pods
+	unmade     map[owner.Ref]time.Time // young ReplicaSets that have yet to make their first pod, and since when they are known
 }
 
 func (p *pulse) supply() {
@@ -80,9 +81,37 @@ func (w *World) look() Pulse {
 		Displaced: w.displaced(), Buffered: w.buffered(),
 		Arriving: wait.Arriving{
 			Waiting: len(w.pods.waiting), First: w.pulse.first, Last: w.pulse.last, Joined: w.pulse.joined, Sets: len(w.pulse.sets),
-			Coming: believed, Unlikely: doubted, Unconfirmed: w.unconfirmed(), NewPool: w.hasNewPool(),
+			Coming: believed, Unlikely: doubted, Unconfirmed: w.unconfirmed(), Unmade: w.unmade(), NewPool: w.hasNewPool(),
 		},
 	}
+}
+
+// noteUnmade notes whether a ReplicaSet that was created a moment ago has yet to make its first pod. It does not count while something keeps
+// it from making pods.
+func (w *World) noteUnmade(set owner.Ref, created time.Time) {
+	now := w.clock.Now()
+	want, _ := w.index.Target(set)
+	_, noted := w.pulse.unmade[set]
+	switch is := want > 0 && w.pods.count[set] == 0 && now.Sub(created) < wait.Making; {
+	case is && !noted:
+		w.pulse.unmade[set] = now
+	case noted && !is:
+		delete(w.pulse.unmade, set)
+		w.pulse.hear()
+	}
+}
+
+// unmade is since when the youngest ReplicaSet without pods has been known; zero without one.
+func (w *World) unmade() time.Time {
+	now, last := w.clock.Now(), time.Time{}
+	for set, since := range w.pulse.unmade {
+		if now.Sub(since) >= wait.Making {
+			delete(w.pulse.unmade, set)
+			continue
+		}
+		last = later(last, since)
+	}
+	return last
 }
 
 // Reprice notes that what pools can buy, or its price, has changed.

@@ -26,6 +26,7 @@ func (w *World) refer(object any) {
 		if w.pods.waitingBy[ref] > 0 {
 			w.pulse.hear() // how many more will come
 		}
+		w.noteUnmade(ref, set.CreationTimestamp.Time)
 	}
 	if old != nil && !touches(old, object) && !w.recounts(old, object) {
 		return
@@ -63,6 +64,9 @@ func (w *World) unrefer(object any) {
 		return
 	}
 	w.index.Remove(object)
+	if set, is := object.(*appsv1.ReplicaSet); is {
+		w.noteUnmade(owner.Is("apps/v1", "ReplicaSet", set), set.CreationTimestamp.Time)
+	}
 	w.reread(object)
 }
 

@@ -32,6 +32,7 @@ import (
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/core/snapshot"
 	"tenon/internal/ingest"
+	"tenon/internal/owner"
 )
 
 // World is one cluster. All methods may be called by many goroutines; each sees a consistent picture and
@@ -72,7 +73,7 @@ func New(options ingest.Options, clock clock.PassiveClock) *World {
 	w := &World{
 		clock: clock, options: options, index: index, translator: ingest.NewTranslator(index, options),
 		pools: map[string]*karpenterv1.NodePool{}, newPools: map[string]time.Time{}, groups: newGroups(), nodes: newNodeState(), pods: newPodState(),
-		daemons: newDaemons(), ledger: newLedger(), promises: newPromises(),
+		daemons: newDaemons(), ledger: newLedger(), promises: newPromises(), pulse: pulse{unmade: map[owner.Ref]time.Time{}},
 	}
 	w.disruptions = newDisruptions(w)
 	return w
