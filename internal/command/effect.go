@@ -40,8 +40,7 @@ type Do string
 const (
 	// Write puts the record on a claim, unless it is being deleted, or has a record already.
 	Write Do = "write"
-	// Close taints a node and says on its claim why it is removed, unless that is so already. It reads
-	// both objects again, because the record may just have been written on the claim.
+	// Close taints a node and says on its claim why it is removed, unless that is so already.
 	Close Do = "close"
 	// Launch creates a replacement, if its pool is as the decision saw it.
 	Launch Do = "launch"
@@ -67,11 +66,11 @@ const (
 func (s *State) Effects(step Step) [][]Effect {
 	switch step {
 	case Begin:
-		var launches []Effect
+		var next []Effect
 		for _, r := range s.Orders {
-			launches = append(launches, Effect{Do: Launch, Replacement: r})
+			next = append(next, Effect{Do: Launch, Replacement: r})
 		}
-		return [][]Effect{onLeavers(Write, s.Leavers), onLeavers(Close, s.Leavers), launches}
+		return [][]Effect{onLeavers(Write, s.Leavers), append(next, onLeavers(Close, s.Leavers)...)}
 	case Mark:
 		return [][]Effect{onLeavers(Close, s.Staying())}
 	case Abandon:

@@ -34,7 +34,7 @@ func TestEffects(t *testing.T) {
 		effects [][]command.Effect
 		want    string
 	}{
-		"begin":      {first.Effects(command.Begin), "write a, write b; close a, close b; launch new, launch newer"},
+		"begin":      {first.Effects(command.Begin), "write a, write b; launch new, launch newer, close a, close b"},
 		"unrecord":   {command.Unrecord([]client.Object{claim("a"), alone("b").Node}), "forget a, forget b"},
 		"unmark":     {command.Unmark([]command.Leaver{a, gone, own, another, leaving}), "release a, release another"},
 		"mark":       {s.Effects(command.Mark), "close a, close b"},

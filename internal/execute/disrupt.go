@@ -21,7 +21,7 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// write puts the record of a command on a leaver before anything else is done to it.
+// write puts the record of a command on a leaver before anything else is done to it. Afterwards, the leaver is as the API server has it.
 func (e *Executor) write(ctx context.Context, l command.Leaver, r *command.Record) error {
 	if l.Claim == nil {
 		return record(ctx, e, l.Node, r)
@@ -49,45 +49,51 @@ func record[T any, P interface {
 		if err := patch.IfUnchanged(ctx, e.kit, now, changed); err != nil {
 			return fmt.Errorf("write command %s on %T %s: %w", r.ID, carrier, carrier.GetName(), err)
 		}
+		*carrier = *changed
 		return nil
 	})
 }
 
 // close keeps new pods off a leaver, and says on its claim why it is removed. It writes only what is
-// missing. A write that conflicts is repeated when the command is next processed.
-func (e *Executor) close(ctx context.Context, member string, r *command.Record) error {
-	l, found, err := ReadLeaver(ctx, e.kit.Uncached(reconcile.AfterOwnWrite), member)
-	if err != nil {
-		return err
+// missing. A write that conflicts again and again is repeated when the command is next processed.
+func (e *Executor) close(ctx context.Context, l command.Leaver, r *command.Record) error {
+	err := e.shut(ctx, l)
+	if err == nil && l.Claim != nil { // on a node without a claim the record says it
+		err = e.explain(ctx, l.Claim, string(r.Reason))
 	}
-	if !found {
-		return fmt.Errorf("claim %s is gone", member)
+	if reconcile.Overtaken(err) {
+		return nil
 	}
-	if err := e.shut(ctx, l, r); !reconcile.Overtaken(err) {
-		return err
-	}
-	return nil
+	return err
 }
 
-func (e *Executor) shut(ctx context.Context, l command.Leaver, r *command.Record) error {
-	if l.Node != nil && !departure.Closed(l.Node) {
-		closed := l.Node.DeepCopy()
+// shut taints the leaver's node. A claim may have lost its node.
+func (e *Executor) shut(ctx context.Context, l command.Leaver) error {
+	if l.Node == nil {
+		return nil
+	}
+	err := patch.Retry(ctx, e.kit, l.Node, func(node *corev1.Node) error {
+		if departure.Closed(node) {
+			return nil
+		}
+		closed := node.DeepCopy()
 		closed.Spec.Taints = append(closed.Spec.Taints, karpenterv1.TaintDisrupted())
-		if group, _ := e.world.GroupObject(departure.Group(l.Node)); l.Claim == nil && group != nil && group.Spec.Mode == tenonv1alpha1.ModeCAS {
+		if group, _ := e.world.GroupObject(departure.Group(node)); l.Claim == nil && group != nil && group.Spec.Mode == tenonv1alpha1.ModeCAS {
 			closed.Spec.Taints = append(closed.Spec.Taints, toBeDeleted(e.kit.Clock.Now()))
 			if e.kit.Settings.GroupDrain.Cordon && !closed.Spec.Unschedulable {
 				closed.Spec.Unschedulable = true
 				metav1.SetMetaDataAnnotation(&closed.ObjectMeta, tenonv1alpha1.AnnotationCordoned, "true")
 			}
 		}
-		if err := patch.IfUnchanged(ctx, e.kit, l.Node, closed); err != nil {
-			return fmt.Errorf("taint node %s: %w", l.Node.Name, err)
+		if err := patch.IfUnchanged(ctx, e.kit, node, closed); err != nil {
+			return fmt.Errorf("taint node %s: %w", node.Name, err)
 		}
-	}
-	if l.Claim == nil { // the record says it
 		return nil
+	})
+	if l.Claim != nil {
+		return client.IgnoreNotFound(err)
 	}
-	return e.explain(ctx, l.Claim, string(r.Reason))
+	return err
 }
 
 // toBeDeleted is the taint by which programs for Cluster Autoscaler, such as controllers of load balancers, recognise a node

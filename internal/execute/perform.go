@@ -63,7 +63,7 @@ func (e *Executor) perform(ctx context.Context, s *command.State, effect command
 	case command.Write:
 		return true, e.write(ctx, effect.Leaver, &s.Record)
 	case command.Close:
-		return true, e.close(ctx, effect.Leaver.Member(), &s.Record)
+		return true, e.close(ctx, effect.Leaver, &s.Record)
 	case command.Launch:
 		return true, e.replace(ctx, s, effect.Replacement)
 	case command.Receive:
