@@ -2,7 +2,6 @@ package execute
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -176,11 +175,10 @@ func (e *Executor) forget(ctx context.Context, carrier client.Object) error {
 // rearrange changes the record, on claims and on nodes without one, of when disruptions brought pods to the nodes; such
 // nodes are not disrupted again for a while. Objects that are gone are skipped.
 func (e *Executor) rearrange(ctx context.Context, members []string, change func(metav1.Object)) error {
-	var wrong []error
-	for _, member := range members {
+	return e.SideBySide(len(members), func(i int) error {
 		var carrier client.Object = &karpenterv1.NodeClaim{}
-		name := member
-		if node, alone := command.NodeOf(member); alone {
+		name := members[i]
+		if node, alone := command.NodeOf(name); alone {
 			carrier, name = &corev1.Node{}, node
 		}
 		err := e.kit.Client.Get(ctx, client.ObjectKey{Name: name}, carrier)
@@ -190,10 +188,10 @@ func (e *Executor) rearrange(ctx context.Context, members []string, change func(
 			err = patch.Merge(ctx, e.kit, carrier, changed)
 		}
 		if client.IgnoreNotFound(err) != nil {
-			wrong = append(wrong, fmt.Errorf("note on %s that it takes pods: %w", member, err))
+			return fmt.Errorf("note on %s that it takes pods: %w", members[i], err)
 		}
-	}
-	return errors.Join(wrong...)
+		return nil
+	})
 }
 
 // ReadLeaver reads a claim and its node, or a node without a claim; false if there is no such object.
