@@ -81,16 +81,22 @@ func inOrder(pod *corev1.Pod) bool {
 // Unopened counts the pods with places on nodes that are closed or have yet to come.
 type Unopened struct {
 	Nodes, Places int
-	Here          int  // places on the node of one claim
 	Unbound       bool // there are pods that are nominated for open nodes
 	Coming        bool // ReplicaSets are making pods that they have announced
 }
 
-// Unopened counts the nodes that have yet to open, and separately the places on one claim's node.
-func (w *World) Unopened(claim string) Unopened {
+// PlacesOn counts the pods with places on a claim's node.
+func (w *World) PlacesOn(claim string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := Unopened{Here: len(w.ledger.byClaim[claim]), Coming: w.promises.coming(w.clock.Now())}
+	return len(w.ledger.byClaim[claim])
+}
+
+// Unopened counts the pods with places on nodes that have yet to open, and these nodes.
+func (w *World) Unopened() Unopened {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := Unopened{Coming: w.promises.coming(w.clock.Now())}
 	for name, pods := range w.ledger.byClaim {
 		if isOpen(w.nodes.nodeFor(name)) {
 			out.Unbound = out.Unbound || w.ledger.nominated(pods) // every node that waits asks: looking at all pods would be most of it

@@ -297,7 +297,7 @@ func TestPodsThatAreComing(t *testing.T) {
 	t.Parallel()
 	b := newBought(t)
 	b.Put(set(1)) // of many pods
-	coming := func() bool { return b.Unopened("claim-0").Coming }
+	coming := func() bool { return b.Unopened().Coming }
 	for _, step := range []struct {
 		at    time.Duration
 		comes int

@@ -120,7 +120,7 @@ func (n *Nominator) complete(ctx context.Context) bool {
 // turn says what a node does next, after its whole group has been nominated if that is due.
 func (n *Nominator) turn(ctx context.Context, claim, node string) turn {
 	ask := func() turn {
-		return n.openings.ask(claim, node, n.kit.Clock.Now(), n.world.Unopened(claim))
+		return n.openings.ask(claim, closedNode{node, n.world.PlacesOn(claim)}, n.kit.Clock.Now(), n.world.Unopened)
 	}
 	now := ask()
 	if now.nominate == nil {

@@ -27,7 +27,7 @@ const (
 	// longestOpening is how long nodes leave it to the first that learns of the nominations to open all of them: if each opened
 	// itself as well, every second write would be refused. After that each opens by itself.
 	longestOpening = 3 * time.Second
-	// leastPause is how often a node asks whether it may open, and eachNode is added for every node that asks.
+	// leastPause is how often nodes ask whether they may open, and eachNode is added to the pause for every node that asks.
 	leastPause = 100 * time.Millisecond
 	eachNode   = 2 * time.Millisecond
 )
@@ -51,6 +51,7 @@ type group struct {
 	filled int                   // nodes with places
 	first  time.Time             // when the first one was ready
 	last   time.Time             // when the last one was
+	asked  time.Time             // when one of them last asked whether they may open
 	leader string                // the claim whose node was ready when the group began to open
 	told   time.Time             // when all pods had been nominated
 	heard  time.Time             // when watches had told of that
@@ -74,22 +75,27 @@ type turn struct {
 	pause time.Duration
 }
 
-// ask enters a node that is ready, and says what it does next.
-func (o *openings) ask(claim, node string, now time.Time, all world.Unopened) turn {
+// ask enters a node that is ready and for so many pods, and says what it does next.
+func (o *openings) ask(claim string, node closedNode, now time.Time, all func() world.Unopened) turn {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.opening.nodes[claim].name == node {
+	if o.opening.nodes[claim].name == node.name {
 		return o.opening.next(claim, now)
 	}
 	g := &o.gathering
 	if len(g.nodes) == 0 || now.Sub(g.last) >= stale {
 		*g = group{nodes: map[string]closedNode{}, first: now}
 	}
-	if g.nodes[claim].name != node {
+	isNew := g.nodes[claim].name != node.name
+	if isNew {
 		g.last = now
 	}
-	g.enter(claim, closedNode{node, all.Here})
-	if !o.opening.settled(now, all) || !g.complete(now, all) {
+	g.enter(claim, node)
+	if !isNew && now.Sub(g.asked) < leastPause { // another node has just asked for all of them
+		return turn{pause: g.pause()}
+	}
+	g.asked = now
+	if all := all(); !o.opening.settled(now, all) || !g.complete(now, all) {
 		return turn{pause: g.pause()}
 	}
 	g.leader = claim

@@ -74,6 +74,10 @@ func TestNodesThatOpenTogether(t *testing.T) {
 		"for ten seconds": {
 			{0, "a", world.Unopened{Nodes: 1, Places: 10, Coming: true}, "waits"}, {10 * time.Second, "a", world.Unopened{Nodes: 1, Places: 10, Coming: true}, "nominate a"},
 		},
+		"nodes do not all ask again": {
+			{0, "a", burst, "waits"}, {0, "b", burst, "waits"}, {50 * time.Millisecond, "a", world.Unopened{Nodes: 2, Places: 20}, "waits"},
+			{100 * time.Millisecond, "b", world.Unopened{Nodes: 2, Places: 20}, "nominate a b"},
+		},
 		"or at once if there are none": {{0, "empty", world.Unopened{}, "nominate empty"}},
 		"nor because one never opened": {{0, "a", burst, "waits"}, {time.Minute, "b", burst, "waits"}, {time.Minute, "c", burst, "waits"}},
 		"and for ten seconds at most": {
@@ -98,14 +102,14 @@ func TestNodesThatOpenTogether(t *testing.T) {
 				o.leave(s.want)
 				continue
 			}
-			s.all.Here = 10
+			places := 10
 			switch s.node {
 			case "full":
-				s.all.Here = mostPlaces
+				places = mostPlaces
 			case "empty":
-				s.all.Here = 0
+				places = 0
 			}
-			got := o.ask(s.node, "node-"+s.node, begun.Add(s.at), s.all)
+			got := o.ask(s.node, closedNode{"node-" + s.node, places}, begun.Add(s.at), func() world.Unopened { return s.all })
 			if got.nominate != nil {
 				o.nominated(begun.Add(s.at))
 			}
