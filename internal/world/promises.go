@@ -19,7 +19,7 @@ type promises struct {
 	open   map[owner.Ref]*promise // by ReplicaSet
 	shares map[owner.Ref]int      // in parts of wait.WholeShare, by workload and by namespace; absent is all
 	peaks  map[string]int         // the most pods of one set at once, by namespace
-	// unheard says when a namespace last had pods of a ReplicaSet that never appeared.
+	// unheard says when a namespace last had pods of a ReplicaSet that never appeared, or a ReplicaSet that made none.
 	unheard map[string]time.Time
 }
 
@@ -110,14 +110,14 @@ func (t *promises) coming(now time.Time) bool {
 	return false
 }
 
-// doubt notes that a set failed to appear in time.
+// doubt notes that a set failed to appear, or to make a pod, in time.
 func (t *promises) doubt(set owner.Ref, now time.Time) {
 	for namespace, at := range t.unheard {
 		if !wait.InVain(at, now) {
 			delete(t.unheard, namespace)
 		}
 	}
-	t.unheard[set.Namespace] = now
+	t.unheard[set.Namespace] = later(t.unheard[set.Namespace], now)
 }
 
 // doubts reports whether unknown sets of a namespace are not worth waiting for.

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"maps"
 	"time"
 
 	"tenon/core/wait"
@@ -101,15 +102,21 @@ func (w *World) noteUnmade(set owner.Ref, created time.Time) {
 	}
 }
 
-// unmade is since when the youngest ReplicaSet without pods has been known; zero without one.
+// unmade is since when the youngest ReplicaSet without pods has been known; zero without one. Where one was waited for in vain, others are not
+// for a while.
 func (w *World) unmade() time.Time {
 	now, last := w.clock.Now(), time.Time{}
-	for set, since := range w.pulse.unmade {
-		if now.Sub(since) >= wait.Making {
-			delete(w.pulse.unmade, set)
-			continue
+	maps.DeleteFunc(w.pulse.unmade, func(set owner.Ref, since time.Time) bool {
+		inVain := now.Sub(since) >= wait.Making
+		if inVain {
+			w.promises.doubt(set, since.Add(wait.Making))
 		}
-		last = later(last, since)
+		return inVain
+	})
+	for set, since := range w.pulse.unmade {
+		if !w.promises.doubts(set.Namespace, now) {
+			last = later(last, since)
+		}
 	}
 	return last
 }

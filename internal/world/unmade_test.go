@@ -56,3 +56,30 @@ func TestReplicaSetsWithoutPods(t *testing.T) {
 		}
 	}
 }
+
+// After a ReplicaSet was waited for in vain, no other of its namespace is waited for during the next minute.
+func TestReplicaSetsAreNotWaitedForInVainTwice(t *testing.T) {
+	t.Parallel()
+	clock := testclock.NewFakePassiveClock(noon)
+	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, clock)
+	number := 0
+	create := func(namespace string) {
+		number++
+		s := set(number)
+		s.Namespace, s.CreationTimestamp = namespace, metav1.NewTime(clock.Now())
+		w.Put(s)
+	}
+	create("one")
+	for _, step := range []struct {
+		after     time.Duration
+		namespace string
+		waits     bool
+	}{{10 * time.Second, "one", false}, {20 * time.Second, "two", true}, {69 * time.Second, "one", false}, {140 * time.Second, "one", true}} {
+		clock.SetTime(noon.Add(step.after))
+		w.Pulse() // forgets those that were waited for in vain
+		create(step.namespace)
+		if waits := !w.Pulse().Unmade.IsZero(); waits != step.waits {
+			t.Errorf("after %s, namespace %s: waits is %t", step.after, step.namespace, waits)
+		}
+	}
+}
