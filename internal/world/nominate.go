@@ -283,7 +283,7 @@ func (w *World) recheckNomination(pod types.UID, k key) {
 	w.pulse.count++
 }
 
-// recheckNominations does so for pods that have their places on a claim whose node opens, and no nomination: the scheduler may have
+// recheckNominations marks the pods without a nomination that have their places on a claim whose node opens: the scheduler may have
 // tried them when it did not know yet that the node is open, and what it took away keeps no room.
 func (w *World) recheckNominations(claim string) {
 	for uid, s := range w.ledger.byClaim[claim] {

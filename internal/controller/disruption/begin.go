@@ -170,7 +170,7 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun ti
 	return command.Replacement{Claim: claim, Pool: pool, Capacity: c.Capacity}, reason.None
 }
 
-// begin writes a command that is under way on the claims and the nodes, and then creates its replacements. When a
+// begin writes a command that is under way on what it removes, and then closes that and creates the replacements. When a
 // write fails, it undoes everything, or the process that finds the marks on the objects does so
 // later.
 func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
