@@ -60,9 +60,9 @@ const (
 )
 
 // Effects are what a step does to the objects, in groups. Effects of one group may each fail alone; a group
-// begins when all effects of the previous one are done. So a command that is taken back or is over keeps
-// its record on the leavers to the end, and a process that finds it there repeats the step. The effects of
-// Look are those of Removal.
+// begins when all effects of the previous one are done. So a command that is taken back keeps its record on the
+// leavers to the end, and a process that finds it there repeats the step. Leavers that are being deleted keep it
+// until they are gone. The effects of Look are those of Removal.
 func (s *State) Effects(step Step) [][]Effect {
 	switch step {
 	case Begin:
@@ -80,11 +80,7 @@ func (s *State) Effects(step Step) [][]Effect {
 		}
 		return [][]Effect{s.onReplacements(end), onLeavers(Release, s.Staying())}
 	case Over:
-		var leavers []Effect
-		for _, l := range s.Leavers {
-			leavers = append(leavers, Effect{Do: Forget, Carrier: l.Carrier()})
-		}
-		return [][]Effect{s.onReplacements(Forget), leavers}
+		return [][]Effect{s.onReplacements(Forget)}
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func TestEffects(t *testing.T) {
 		"wait":       {s.Effects(command.Wait), ""},
 		"abandon":    {s.Effects(command.Abandon), "drop new; release a, release b"},
 		"one goes":   {partly.Effects(command.Abandon), "forget new; release a, release b"}, // its pods come to the replacement
-		"over":       {s.Effects(command.Over), "forget new; forget a, forget gone, forget b"},
+		"over":       {s.Effects(command.Over), "forget new"},
 		"both go":    {s.Removal(command.Judgement{Going: []command.Leaver{a, b}}), "receive c d; delete a, delete b"},
 		"one stays":  {s.Removal(command.Judgement{Going: []command.Leaver{b}, Released: []command.Leaver{a}}), "receive c d; delete b, release a"},
 		"astray":     {command.Astray([]string{"c", "d"}, noon), "not-received c d"},

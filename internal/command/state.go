@@ -70,11 +70,11 @@ const Settle = 2 * time.Second
 // Next is the next step, and its reason.
 func (s *State) Next() (Step, Why) {
 	staying := s.Staying()
-	if len(staying) == 0 {
-		return Over, Why{Code: NoNodeLeft}
-	}
-	if s.Unaware > 0 {
+	switch {
+	case s.Unaware > 0:
 		return Abandon, Why{Code: RecordIncomplete}
+	case len(staying) == 0:
+		return Over, Why{Code: NoNodeLeft}
 	}
 	ready := true
 	for i, r := range s.Replacements {

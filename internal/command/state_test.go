@@ -82,6 +82,7 @@ func TestNext(t *testing.T) {
 		"the replacement goes":             {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{failing}}, command.Abandon, command.ReplacementDeleted},
 		"the replacement takes too long":   {command.State{Leavers: []command.Leaver{leaver("a", "tainted", marked)}, Replacements: []*karpenterv1.NodeClaim{claim("new")}, Patience: time.Second}, command.Abandon, command.ReplacementsLate},
 		"it was written on a part only":    {command.State{Leavers: []command.Leaver{leaver("a")}, Unaware: 1}, command.Abandon, command.RecordIncomplete},
+		"no part of it is shown yet":       {command.State{Unaware: 1}, command.Abandon, command.RecordIncomplete},
 		"a group's node is open":           {command.State{Leavers: []command.Leaver{alone("a")}}, command.Mark, command.NodeUnmarked},
 		"a group's node is closed":         {command.State{Leavers: []command.Leaver{alone("a", "tainted")}, Closed: noon.Add(-command.Settle)}, command.Look, reason.None},
 		"a group's node goes":              {command.State{Leavers: []command.Leaver{alone("a", "tainted", "deleting")}}, command.Over, command.NoNodeLeft},

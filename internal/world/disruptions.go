@@ -27,7 +27,7 @@ type Disruptions struct {
 	// mu comes after the world's own lock: what holds it calls nothing of the world but its clock.
 	mu       sync.Mutex
 	all      map[string]*Underway // by the command's ID
-	past     map[string]time.Time // when commands were over: caches may still show them
+	past     map[string]time.Time // commands that are over: when they ended or were last found on a claim
 	arrivals map[string]*arrivals // of commands whose pods are not all evicted and bound again
 	ended    int
 	wake     func()
@@ -101,12 +101,17 @@ func (d *Disruptions) Begun(id string) {
 	}
 }
 
-// Restore enters a command that was found on a claim, unless it is known or has ended.
+// Restore enters a command that was found on a claim, unless it is known or has ended. Claims that are being deleted
+// keep the record of theirs.
 func (d *Disruptions) Restore(r command.Record) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, over := d.past[r.ID]; !over && d.all[r.ID] == nil {
-		d.all[r.ID] = &Underway{Record: r, Since: d.world.clock.Now()}
+	now := d.world.clock.Now()
+	switch _, over := d.past[r.ID]; {
+	case over:
+		d.past[r.ID] = now
+	case d.all[r.ID] == nil:
+		d.all[r.ID] = &Underway{Record: r, Since: now}
 	}
 }
 
@@ -119,7 +124,7 @@ func (d *Disruptions) Closed(id string, since time.Time) {
 	}
 }
 
-// pastFor is how long a command that has ended is remembered.
+// pastFor is how long a command that has ended is remembered after it was last found.
 const pastFor = 10 * time.Minute
 
 // End forgets a command that has ended: its pods keep their places until they are evicted.

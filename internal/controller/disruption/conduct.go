@@ -86,7 +86,7 @@ func (d *disruption) advance(ctx context.Context, u world.Underway) error {
 	if err != nil {
 		return err
 	}
-	switch step, _ := state.Next(); step {
+	switch step, why := state.Next(); step {
 	case command.Mark:
 		u.Closed = time.Time{}
 		d.underway.Closed(u.Record.ID, u.Closed)
@@ -96,6 +96,8 @@ func (d *disruption) advance(ctx context.Context, u world.Underway) error {
 		}
 		d.tellWaiting(state)
 		return nil
+	case command.Over: // no node comes back that is gone, or being deleted
+		return d.take(ctx, state, step, why)
 	}
 	if state, err = d.state(ctx, d.kit.Uncached(reconcile.BeforeRemoval), u); err != nil {
 		return err
@@ -259,7 +261,7 @@ func (d *disruption) tidy(ctx context.Context, carriers []client.Object) error {
 	}
 	var recorded []client.Object
 	for _, carrier := range carriers {
-		if !active[command.MemberFor(carrier)] {
+		if carrier.GetDeletionTimestamp() == nil && !active[command.MemberFor(carrier)] {
 			recorded = append(recorded, carrier)
 		}
 	}

@@ -78,7 +78,7 @@ func crashAt(t *testing.T, at int, after bool) bool {
 		case strings.HasPrefix(line, "web-"):
 			alive++
 		}
-		if strings.Contains(line, "recorded") || strings.Contains(line, "closed") && !strings.Contains(line, "deleted") {
+		if !strings.Contains(line, "deleted") && (strings.Contains(line, "recorded") || strings.Contains(line, "closed")) {
 			t.Errorf("write %d: something is left: %s", at, line)
 		}
 	}

@@ -21,7 +21,7 @@ func TestAnEmptyNodeIsDeleted(t *testing.T) {
 	h.pass(time.Second)
 	h.expect("a: closed Empty recorded")
 	h.pass(4 * time.Second)
-	h.expect("a: deleted closed Empty")
+	h.expect("a: deleted closed Empty recorded")
 }
 
 // Commands that run side by side each begin and end, and their pool's account has the savings of all.
@@ -34,7 +34,7 @@ func TestCommandsRunSideBySide(t *testing.T) {
 		h.machine(machine{name: name, kind: "general-4", capacity: catalog.OnDemand})
 	}
 	h.pass(5 * time.Second)
-	h.expect("a: deleted closed Empty", "b: deleted closed Empty", "c: deleted closed Empty", "d: deleted closed Empty")
+	h.expect("a: deleted closed Empty recorded", "b: deleted closed Empty recorded", "c: deleted closed Empty recorded", "d: deleted closed Empty recorded")
 	var pool karpenterv1.NodePool
 	h.Get("web", &pool)
 	if noted := len(savings.Of(&pool).Open); noted != 4 {
@@ -67,7 +67,7 @@ func TestReplacementsAreReadyFirst(t *testing.T) {
 	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "c: closed Underutilized recorded", "web-00003: recorded rearranged", "web-00004: recorded rearranged")
 	h.initialize()
 	h.pass(3 * time.Second)
-	h.expect("a: deleted closed Underutilized", "b: deleted closed Underutilized", "c: deleted closed Underutilized", "web-00003: rearranged", "web-00004: rearranged")
+	h.expect("a: deleted closed Underutilized recorded", "b: deleted closed Underutilized recorded", "c: deleted closed Underutilized recorded", "web-00003: rearranged", "web-00004: rearranged")
 }
 
 // halfway is a fixture in which nodes a, b and c, of a kind and with so many pods each, are being replaced: b and c have been deleted, a could not be.
@@ -101,7 +101,7 @@ func TestARemovalThatFailedHalfwayGoesOn(t *testing.T) {
 		each(replacements, " recorded rearranged")...)...)
 	h.Fail(nil)
 	h.pass(2 * time.Second)
-	h.expect(append([]string{"a: deleted closed Underutilized", "b: deleted closed Underutilized", "c: deleted closed Underutilized"}, each(replacements, " rearranged")...)...)
+	h.expect(append([]string{"a: deleted closed Underutilized recorded", "b: deleted closed Underutilized recorded", "c: deleted closed Underutilized recorded"}, each(replacements, " rearranged")...)...)
 }
 
 func each(texts []string, end string) []string {
@@ -122,7 +122,7 @@ func TestNodesThatGoKeepTheirReplacements(t *testing.T) {
 	})
 	h.watch()
 	h.Run(h.conduct, "")
-	h.expect("a: ", "b: deleted closed Underutilized", "c: deleted closed Underutilized", "web-00003: rearranged", "web-00004: rearranged")
+	h.expect("a: ", "b: deleted closed Underutilized recorded", "c: deleted closed Underutilized recorded", "web-00003: rearranged", "web-00004: rearranged")
 }
 
 // When a replacement is lost, everything is taken back.

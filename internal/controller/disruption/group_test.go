@@ -115,17 +115,17 @@ func TestNodesOfAGroupGo(t *testing.T) {
 		first string // the expected marks while they are only closed
 		want  string
 	}{
-		"empty ones":        {group(0, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2 closed recorded", "n0, n1 deleted closed, n2 deleted closed"},
-		"down to the floor": {group(2, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2", "n0, n1 deleted closed, n2"},
-		"one into another":  {group(0, 2), []int{2, 1}, "n0, n1 closed recorded", "n0 rearranged, n1 deleted closed"},
-		"handed over":       {group(0, 2, handover), []int{3, 0}, "n0, n1 closed recorded", "n0, n1 deleted closed"}, // no pool can replace n0
+		"empty ones":        {group(0, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2 closed recorded", "n0, n1 deleted closed recorded, n2 deleted closed recorded"},
+		"down to the floor": {group(2, 3), []int{3, 0, 0}, "n0, n1 closed recorded, n2", "n0, n1 deleted closed recorded, n2"},
+		"one into another":  {group(0, 2), []int{2, 1}, "n0, n1 closed recorded", "n0 rearranged, n1 deleted closed recorded"},
+		"handed over":       {group(0, 2, handover), []int{3, 0}, "n0, n1 closed recorded", "n0, n1 deleted closed recorded"}, // no pool can replace n0
 		"and paused": {group(0, 2, handover, func(g *tenonv1alpha1.NodeGroup) {
 			g.Annotations = map[string]string{tenonv1alpha1.AnnotationHandoverPaused: "true"}
 		}), []int{3, 0}, "n0, n1", "n0, n1"},
 		"in mode observe":    {group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = tenonv1alpha1.ModeObserve }), []int{2, 0}, "n0, n1", "n0, n1"},
 		"beside another one": {group(0, 2, func(g *tenonv1alpha1.NodeGroup) { g.Status.Conditions = g.Status.Conditions[:4] }), []int{2, 0}, "n0, n1", "n0, n1"},
 		"with a budget": {group(0, 3, func(g *tenonv1alpha1.NodeGroup) { g.Spec.Disruption.Budgets[0].Nodes = "1" }), []int{3, 0, 0},
-			"n0, n1 closed recorded, n2", "n0, n1 deleted closed, n2"},
+			"n0, n1 closed recorded, n2", "n0, n1 deleted closed recorded, n2"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestNodesOfAGroupInModeCASGo(t *testing.T) {
 		return func(p *corev1.Pod) { p.Annotations = map[string]string{safe: value} }
 	}
 	cas := func(g *tenonv1alpha1.NodeGroup) { g.Spec.Mode = tenonv1alpha1.ModeCAS }
-	const goes = "n1 deleted closed"
+	const goes = "n1 deleted closed recorded"
 	cases := map[string]struct {
 		pod   []func(*corev1.Pod)
 		mode  func(*tenonv1alpha1.NodeGroup)
@@ -416,7 +416,7 @@ func TestACrashWhileAGroupShrinks(t *testing.T) {
 			h.start()
 			h.pass(30 * time.Second)
 			got := h.nodes()
-			if strings.Count(got, "deleted") != 2 || strings.Count(got, "closed") != 2 || strings.Contains(got, "recorded") {
+			if strings.Count(got, "deleted closed recorded") != 2 || strings.Count(got, "closed") != 2 || strings.Count(got, "recorded") != 2 {
 				t.Errorf("write %d (after it: %t): %s", at, after, got)
 			}
 			if !dead {
