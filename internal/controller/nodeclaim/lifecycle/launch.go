@@ -32,7 +32,11 @@ type launching struct {
 func (l *lifecycle) launch(ctx context.Context, claim *karpenterv1.NodeClaim, proven bool) (launching, error) {
 	conditions := claim.Conditions(l.kit.Clock.Now())
 	if !conditions.HasStatus(karpenterv1.ConditionLaunched, metav1.ConditionUnknown) || claim.Status.ProviderID != "" {
+		l.bought.forget(claim.Name)
 		return launching{}, nil
+	}
+	if l.bought.holds(claim) {
+		return launching{over: true}, nil
 	}
 	if !proven {
 		wanted, err := l.stillWanted(ctx, claim)
@@ -89,6 +93,7 @@ func (l *lifecycle) keep(ctx context.Context, claim *karpenterv1.NodeClaim, orde
 	case err != nil:
 		return fmt.Errorf("write instance %s of claim %s: %w", i.ProviderID, claim.Name, err)
 	}
+	l.bought.note(claim)
 	l.logLaunched(ctx, claim, i)
 	return nil
 }

@@ -49,6 +49,7 @@ type lifecycle struct {
 	parallel int // how many nodes are opened at the same time
 	about    cloud.Description
 	words    requirement.Vocabulary
+	bought   bought
 }
 
 // New makes the controller. The tracker learns how launches and registrations end.
@@ -134,6 +135,7 @@ func (l *lifecycle) waitingFor(ctx context.Context, object client.Object) []reco
 func (l *lifecycle) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	claim := &karpenterv1.NodeClaim{}
 	if err := l.kit.Client.Get(ctx, key, claim); err != nil {
+		l.bought.forget(key.Name)
 		return reconcile.Never, client.IgnoreNotFound(err)
 	}
 	if !l.about.Supports(translate.ClassOf(claim)) {

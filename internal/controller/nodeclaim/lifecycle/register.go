@@ -145,7 +145,7 @@ const (
 )
 
 // closedUntold is how long a closed node waits before its claim says so. Most nodes open earlier, and in a burst each write counts.
-const closedUntold = 10 * time.Second
+const closedUntold = 30 * time.Second
 
 // joined is how long ago a node joined.
 func (l *lifecycle) joined(node *corev1.Node) time.Duration {

@@ -382,3 +382,23 @@ func TestStaleCacheBuysNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatWasBoughtIsNotAskedFor: while the cache does not show yet what was bought, the claim is not read past it.
+func TestWhatWasBoughtIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, memory.Options{})
+	s.Named("web-1", "web", func(c *karpenterv1.NodeClaim) { c.Finalizers = []string{karpenterv1.FinalizerTermination} })
+	s.Hold(s.Claim("web-1"))
+	for range 3 {
+		s.run()
+	}
+	reads := 0
+	for _, call := range s.Calls() {
+		if call.Uncached {
+			reads++
+		}
+	}
+	if s.Far.Bought() != 1 || reads != 1 {
+		t.Errorf("%d instances were bought, after %d reads", s.Far.Bought(), reads)
+	}
+}
