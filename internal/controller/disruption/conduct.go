@@ -32,16 +32,17 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	if err != nil {
 		return reconcile.Never, err
 	}
+	var wrong []error
+	if err := d.tidy(ctx, carriers); err != nil && !reconcile.Overtaken(err) {
+		wrong = append(wrong, err)
+	}
 	underway := slices.DeleteFunc(d.underway.List(), func(u world.Underway) bool { return u.Beginning })
-	wrong := []error{d.o.Executor.SideBySide(len(underway), func(i int) error {
+	wrong = append(wrong, d.o.Executor.SideBySide(len(underway), func(i int) error {
 		if err := d.advance(ctx, underway[i]); err != nil && !reconcile.Overtaken(err) {
 			return fmt.Errorf("command %s: %w", underway[i].Record.ID, err)
 		}
 		return nil
-	}), d.release(ctx)}
-	if err := d.tidy(ctx, carriers); err != nil && !reconcile.Overtaken(err) {
-		wrong = append(wrong, err)
-	}
+	}), d.release(ctx))
 	if err := errors.Join(wrong...); err != nil {
 		reconcile.Log(ctx).Error(err, "disruptions are not what they should be yet")
 		return reconcile.In(tick), nil
@@ -210,7 +211,10 @@ func (d *disruption) remove(ctx context.Context, s *command.State) error {
 	for _, l := range deleted {
 		d.tellRemoved(ctx, s, l)
 	}
-	return err
+	if err != nil || len(deleted) < len(staying) {
+		return err
+	}
+	return d.take(ctx, s, command.Over, command.Why{Code: command.NoNodeLeft})
 }
 
 // abandon takes a command back.

@@ -118,7 +118,7 @@ func TestReplacementsThatNeverCome(t *testing.T) {
 	h.Clock.Step(11 * time.Minute)
 	h.watch()
 	h.Run(h.conduct, "")
-	h.expect("a: ", "b: ", "web-00003: deleted rearranged")
+	h.expect("a: ", "b: ", "web-00003: deleted recorded rearranged")
 }
 
 // A process that starts does not know yet what pools can buy. When it does, it decides again at once:

@@ -136,7 +136,7 @@ func TestALostReplacementTakesEverythingBack(t *testing.T) {
 	h.Vanish(h.Claim("web-00003"))
 	h.watch()
 	h.Run(h.conduct, "")
-	h.expect("a: ", "b: ", "c: ", "web-00004: deleted rearranged") // the other replacement was bought for nothing
+	h.expect("a: ", "b: ", "c: ", "web-00004: deleted recorded rearranged") // the other replacement was bought for nothing
 }
 
 // Another writer's change of a claim does not keep a command from beginning.
