@@ -76,7 +76,7 @@ func (j *job) gather(ctx context.Context) (*snapshot.Snapshot, error) {
 func learn(s *snapshot.Snapshot, objects *ingest.Objects, options ingest.Options) {
 	underway := map[string]int{}
 	for _, claim := range objects.NodeClaims {
-		if r, ok := command.Of(claim); ok && r.Reason == plan.Drifted && r.Takes(claim.Name) {
+		if r, ok := command.Of(claim); ok && claim.DeletionTimestamp == nil && r.Reason == plan.Drifted && r.Takes(claim.Name) {
 			underway[claim.Labels[karpenterv1.LabelNodePool]]++
 		}
 	}

@@ -23,7 +23,10 @@ func TestPlansKnowOfRollouts(t *testing.T) {
 	record := command.Record{ID: "x7k2p", Reason: plan.Drifted, Claims: []command.Member{{Claim: "a", Pool: "wide"}}}
 	going := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{karpenterv1.LabelNodePool: "wide"},
 		Annotations: map[string]string{karpenterv1.AnnotationDisruption: record.String()}}}
-	objects := &ingest.Objects{NodePools: []*karpenterv1.NodePool{wide, fresh}, NodeClaims: []*karpenterv1.NodeClaim{going}}
+	over := command.Record{ID: "m4w8r", Reason: plan.Drifted, Claims: []command.Member{{Claim: "b", Pool: "wide"}}}
+	gone := &karpenterv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "b", Labels: map[string]string{karpenterv1.LabelNodePool: "wide"},
+		DeletionTimestamp: &metav1.Time{Time: now}, Annotations: map[string]string{karpenterv1.AnnotationDisruption: over.String()}}}
+	objects := &ingest.Objects{NodePools: []*karpenterv1.NodePool{wide, fresh}, NodeClaims: []*karpenterv1.NodeClaim{going, gone}}
 	for name, tc := range map[string]struct {
 		files bool
 		want  [2]int // of wide and fresh; -1 is without bound
