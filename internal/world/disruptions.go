@@ -27,7 +27,7 @@ type Disruptions struct {
 	// mu comes after the world's own lock: what holds it calls nothing of the world but its clock.
 	mu       sync.Mutex
 	all      map[string]*Underway // by the command's ID
-	past     map[string]time.Time // commands that are over: when they ended or were last found on a claim
+	past     map[string]time.Time // when commands were over: claims that are being deleted, and caches, still show them
 	arrivals map[string]*arrivals // of commands whose pods are not all evicted and bound again
 	ended    int
 	wake     func()
@@ -101,17 +101,12 @@ func (d *Disruptions) Begun(id string) {
 	}
 }
 
-// Restore enters a command that was found on a claim, unless it is known or has ended. Claims that are being deleted
-// keep the record of theirs.
+// Restore enters a command that was found on a claim, unless it is known or has ended.
 func (d *Disruptions) Restore(r command.Record) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := d.world.clock.Now()
-	switch _, over := d.past[r.ID]; {
-	case over:
-		d.past[r.ID] = now
-	case d.all[r.ID] == nil:
-		d.all[r.ID] = &Underway{Record: r, Since: now}
+	if _, over := d.past[r.ID]; !over && d.all[r.ID] == nil {
+		d.all[r.ID] = &Underway{Record: r, Since: d.world.clock.Now()}
 	}
 }
 
@@ -124,8 +119,8 @@ func (d *Disruptions) Closed(id string, since time.Time) {
 	}
 }
 
-// pastFor is how long a command that has ended is remembered after it was last found.
-const pastFor = 10 * time.Minute
+// PastFor is how long a command that has ended is remembered.
+const PastFor = 10 * time.Minute
 
 // End forgets a command that has ended: its pods keep their places until they are evicted.
 func (d *Disruptions) End(id string) {
@@ -134,7 +129,7 @@ func (d *Disruptions) End(id string) {
 	now := d.world.clock.Now()
 	delete(d.all, id)
 	d.ended++
-	maps.DeleteFunc(d.past, func(_ string, at time.Time) bool { return now.Sub(at) > pastFor })
+	maps.DeleteFunc(d.past, func(_ string, at time.Time) bool { return now.Sub(at) > PastFor })
 	d.past[id] = now
 }
 

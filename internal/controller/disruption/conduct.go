@@ -54,7 +54,8 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 }
 
 // meet registers the commands found on claims and nodes: when leaders change, another process may
-// have begun some. It returns these objects.
+// have begun some. Objects keep the record while they are being deleted; one that has been for long tells of a command
+// that was over long ago. It returns all objects with a record.
 func (d *disruption) meet(ctx context.Context) ([]client.Object, error) {
 	claims, err := lookup.ClaimsDisrupted(ctx, d.kit.Client)
 	if err != nil {
@@ -64,15 +65,20 @@ func (d *disruption) meet(ctx context.Context) ([]client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	now := d.kit.Clock.Now()
+	isOver := func(o client.Object) bool {
+		gone := o.GetDeletionTimestamp()
+		return gone != nil && now.Sub(gone.Time) >= world.PastFor
+	}
 	var carriers []client.Object
 	for _, claim := range claims {
-		if r, ok := command.Of(claim); ok && r.Takes(claim.Name) {
+		if r, ok := command.Of(claim); ok && r.Takes(claim.Name) && !isOver(claim) {
 			d.underway.Restore(r)
 		}
 		carriers = append(carriers, claim)
 	}
 	for _, node := range nodes {
-		if r, ok := command.Of(node); ok {
+		if r, ok := command.Of(node); ok && !isOver(node) {
 			d.underway.Restore(r)
 		}
 		carriers = append(carriers, node)

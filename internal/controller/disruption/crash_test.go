@@ -11,6 +11,7 @@ import (
 	"tenon/core/plan"
 	"tenon/internal/command"
 	"tenon/internal/testing/harness"
+	"tenon/internal/world"
 )
 
 // every is 1, or, with -short, larger: make race tries some of the writes, since the race detector finds in one what it finds in
@@ -156,6 +157,25 @@ func TestWhatWasTakenBackIsDecidedAgain(t *testing.T) {
 	h.Fail(nil)
 	h.pass(11 * time.Second)
 	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "web-00006: recorded rearranged")
+}
+
+// A claim that is being deleted keeps its record: a process that starts takes the command up, unless that was over long ago.
+func TestClaimsThatDrainForLongTellOfNoCommand(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]int{time.Minute: 2, world.PastFor: 1} {
+		h := newFixture(t, web())
+		h.machine(machine{name: "a", kind: "general-8", capacity: catalog.OnDemand})
+		h.pass(5 * time.Second)
+		h.expect("a: deleted closed Empty recorded")
+		ended := h.world.Disruptions().Ended()
+		h.Clock.Step(wait)
+		h.start()
+		h.watch()
+		h.Run(h.conduct, "")
+		if ended += h.world.Disruptions().Ended(); ended != want {
+			t.Errorf("restarted after %s: a command ended %d times, want %d", wait, ended, want)
+		}
+	}
 }
 
 // Commands of another process count in budgets as soon as they are seen, before the node is closed:
