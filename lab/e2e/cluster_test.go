@@ -10,6 +10,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"tenon/lab/kubelet"
 	"tenon/lab/labtest"
@@ -102,12 +103,9 @@ func TestEvictionHonoursBudgets(t *testing.T) {
 	if err := evict(t, lab, namespace, pods[0].Name); !apierrors.IsTooManyRequests(err) {
 		t.Fatalf("eviction at the budget's limit: %v, want 429", err)
 	}
-	scale, err := lab.Clients.AppsV1().Deployments(namespace).GetScale(t.Context(), "guarded", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	scale.Spec.Replicas = 3
-	if _, err := lab.Clients.AppsV1().Deployments(namespace).UpdateScale(t.Context(), "guarded", scale, metav1.UpdateOptions{}); err != nil {
+	// A patch, not an update: the deployment's controller writes its status at the same time.
+	three := []byte(`{"spec": {"replicas": 3}}`)
+	if _, err := lab.Clients.AppsV1().Deployments(namespace).Patch(t.Context(), "guarded", types.MergePatchType, three, metav1.PatchOptions{}, "scale"); err != nil {
 		t.Fatal(err)
 	}
 	lab.AwaitPods(t, namespace, "app=guarded", 3, labtest.PodReady)

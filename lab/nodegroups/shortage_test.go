@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/lab/labtest"
@@ -43,8 +44,9 @@ func TestAGroupIsSoldOut(t *testing.T) {
 		t.Errorf("the group grew to %d before its time", n)
 	}
 	o, _ = s.object("cheap")
+	before := o.DeepCopy()
 	o.Status.Backoff.Until = metav1.Now() // instead of waiting for minutes
-	if err := s.Lab.Client.Status().Update(s.Context(), o); err != nil {
+	if err := s.Lab.Client.Status().Patch(s.Context(), o, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
 	s.Running("only", 1)
