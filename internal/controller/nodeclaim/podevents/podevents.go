@@ -25,9 +25,13 @@ import (
 	"tenon/internal/translate"
 )
 
-// apart is how far two times must lie apart for the later one to be written: pods come in
-// bursts, and a window of minutes does not mind seconds.
-const apart = 10 * time.Second
+const (
+	// apart is how far two times must lie apart for the later one to be written: pods come in
+	// bursts, and a window of minutes does not mind seconds.
+	apart = 10 * time.Second
+	// apartUnused is the same where no window counts from the time: it is for people, and for a window that the pool may get.
+	apartUnused = time.Minute
+)
 
 type watcher struct {
 	kit   reconcile.Kit
@@ -101,12 +105,24 @@ func (w watcher) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 	if claim == nil {
 		return w.noteOn(ctx, node, last)
 	}
-	if last.IsZero() || last.Sub(claim.Status.LastPodEventTime.Time) < apart {
+	if last.IsZero() || last.Sub(claim.Status.LastPodEventTime.Time) < w.apartFor(ctx, claim) {
 		return reconcile.Never, nil
 	}
 	noted := claim.DeepCopy()
 	noted.Status.LastPodEventTime = metav1.NewTime(last)
 	return patch.Values(ctx, w.kit, claim, noted)
+}
+
+// apartFor is how far apart times on a claim must lie. Most writes to claims of a fleet that grows or shrinks would be these times.
+func (w watcher) apartFor(ctx context.Context, claim *karpenterv1.NodeClaim) time.Duration {
+	pool := &karpenterv1.NodePool{}
+	if err := w.kit.Client.Get(ctx, client.ObjectKey{Name: claim.Labels[karpenterv1.LabelNodePool]}, pool); err != nil {
+		return apart // whose window is not known yet
+	}
+	if window := pool.Spec.Disruption.ConsolidateAfter.Duration; window == nil || *window == 0 || pool.IsStatic() {
+		return apartUnused
+	}
+	return apart
 }
 
 // noteOn writes the time on a node of a group.

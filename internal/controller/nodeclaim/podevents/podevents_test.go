@@ -136,6 +136,25 @@ func TestAskedToLeave(t *testing.T) {
 	}
 }
 
+// TestApart: a time is written ten seconds after another where a window counts from it, and a minute after it elsewhere.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	for after, seconds := range map[string]time.Duration{"30s": 10, "1h": 10, "0s": 60, "Never": 60} {
+		t.Run(after, func(t *testing.T) {
+			t.Parallel()
+			s := set(t, time.Hour, pod("a", time.Hour-(seconds-1)*time.Second))
+			pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+			s.Must(pool.Spec.Disruption.ConsolidateAfter.UnmarshalJSON([]byte(`"` + after + `"`)))
+			s.Must(s.API.Create(t.Context(), pool))
+			s.Run(s.c, "node-1")
+			s.expect(t, "too soon", time.Hour)
+			s.Must(s.API.Create(t.Context(), pod("b", time.Hour-seconds*time.Second)(s.at)))
+			s.Run(s.c, "node-1")
+			s.expect(t, "then", time.Hour-seconds*time.Second)
+		})
+	}
+}
+
 // TestGone: a pod that is gone is an event of now, once in ten seconds.
 func TestGone(t *testing.T) {
 	t.Parallel()
