@@ -5,7 +5,6 @@ package consistency
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,21 +14,16 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
-	"tenon/core/order"
 	"tenon/internal/lookup"
+	"tenon/internal/mark"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
 	"tenon/internal/translate"
 )
 
-const (
-	// period is between two looks at a claim.
-	period = 10 * time.Minute
-	// enough is the part of what was promised that is taken for all of it: kernels and
-	// hypervisors keep some memory for themselves, and how much is not published.
-	enough = 0.9
-)
+// period is between two looks at a claim.
+const period = 10 * time.Minute
 
 type consistency struct {
 	kit   reconcile.Kit
@@ -95,40 +89,17 @@ func (c *consistency) reconcile(ctx context.Context, key reconcile.Key) (reconci
 	if err != nil || len(nodes) != 1 {
 		return reconcile.Never, err
 	}
-	found := shortages(claim, nodes[0])
-	for _, text := range found {
+	for _, text := range mark.Shortages(claim, nodes[0]) {
 		c.kit.Events.Publish(telemetry.Warning(claim, "FailedConsistencyCheck", text, string(claim.UID), text))
 	}
-	again, err := c.write(ctx, claim, len(found) == 0)
+	again, err := c.write(ctx, claim, nodes[0])
 	return again.Sooner(reconcile.In(period)), err
 }
 
-// shortages are what a node has too little of, in words, sorted by resource.
-// Only what was requested matters, and only where the provider has said how much to expect.
-func shortages(claim *karpenterv1.NodeClaim, node *corev1.Node) []string {
-	var out []string
-	requests := claim.Spec.Resources.Requests
-	for _, name := range order.Keys(requests) {
-		asked, expected, found := requests[name], claim.Status.Capacity[name], node.Status.Capacity[name]
-		if asked.IsZero() || expected.IsZero() {
-			continue
-		}
-		if part := found.AsApproximateFloat64() / expected.AsApproximateFloat64(); part < enough {
-			out = append(out, fmt.Sprintf("expected %s of resource %s, but found %s (%0.1f%% of expected)",
-				expected.String(), name, found.String(), part*100))
-		}
-	}
-	return out
-}
-
-func (c *consistency) write(ctx context.Context, claim *karpenterv1.NodeClaim, consistent bool) (reconcile.Result, error) {
+func (c *consistency) write(ctx context.Context, claim *karpenterv1.NodeClaim, node *corev1.Node) (reconcile.Result, error) {
 	before := claim.DeepCopy()
 	conditions := claim.Conditions(c.kit.Clock.Now())
-	if consistent {
-		conditions.SetTrue(karpenterv1.ConditionConsistentStateFound)
-	} else {
-		conditions.SetFalse(karpenterv1.ConditionConsistentStateFound, "ConsistencyCheckFailed", "Consistency Check Failed")
-	}
+	mark.Consistent(&conditions, claim, node)
 	claim.Status.Conditions = conditions.List()
 	return patch.Status(ctx, c.kit, before, claim)
 }

@@ -48,30 +48,6 @@ func finish(r *harness.Harness, claim *karpenterv1.NodeClaim) {
 	r.Put(claim)
 }
 
-// TestShortages: what counts as a node that is too small.
-func TestShortages(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		found corev1.ResourceList
-		want  []string
-	}{
-		"as promised":            {found: quantities("cpu", "4", "memory", "16Gi")},
-		"nine tenths are enough": {found: quantities("cpu", "3600m", "memory", "16Gi")},
-		"less is not":            {found: quantities("cpu", "3500m", "memory", "16Gi"), want: []string{"expected 4 of resource cpu, but found 3500m (87.5% of expected)"}},
-		"nothing at all, of two": {found: nil, want: []string{"expected 4 of resource cpu, but found 0 (0.0% of expected)", "expected 16Gi of resource memory, but found 0 (0.0% of expected)"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := harness.New(t, memory.Options{})
-			claim := promised(r, true)
-			node := &corev1.Node{Status: corev1.NodeStatus{Capacity: tc.found}}
-			if diff := cmp.Diff(tc.want, shortages(claim, node)); diff != "" {
-				t.Errorf("shortages (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // TestConsistency: the condition and the event, and that they go when the node has grown.
 func TestConsistency(t *testing.T) {
 	t.Parallel()

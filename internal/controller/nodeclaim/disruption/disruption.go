@@ -21,6 +21,7 @@ import (
 	"tenon/core/requirement"
 	"tenon/internal/class"
 	"tenon/internal/lookup"
+	"tenon/internal/mark"
 	"tenon/internal/market"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
@@ -94,7 +95,10 @@ func (m marker) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Res
 	// 2. Decide. One mark does not wait for the other.
 	marked := claim.DeepCopy()
 	conditions := marked.Conditions(m.kit.Clock.Now())
-	result := markQuiet(&conditions, pool, claim, m.kit.Clock.Now())
+	result := reconcile.Never
+	if wait := mark.Quiet(&conditions, pool, claim, m.kit.Clock.Now()); wait > 0 {
+		result = reconcile.In(wait)
+	}
 	pause, trouble := m.markDrift(ctx, &conditions, pool, claim)
 	// 3. Act. What else of the conditions could be put in order is for those who set them:
 	// while a node starts they write all the time, and another writer would be in their way.

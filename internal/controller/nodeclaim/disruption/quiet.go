@@ -1,48 +1,14 @@
 package disruption
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
-	"tenon/internal/reconcile"
 )
-
-// markQuiet marks a claim on whose node nothing has happened for as long as its pool says,
-// and otherwise tells when that may be so.
-func markQuiet(s *condition.Set, pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim, now time.Time) reconcile.Result {
-	quiet, known := quietFrom(pool, claim)
-	if known && !now.Before(quiet) {
-		s.SetTrue(karpenterv1.ConditionConsolidatable)
-		return reconcile.Never
-	}
-	s.Clear(karpenterv1.ConditionConsolidatable)
-	if !known {
-		return reconcile.Never
-	}
-	return reconcile.In(quiet.Sub(now))
-}
-
-// quietFrom is when the claim can be marked if no pod comes or goes until then. It is not
-// known while the node starts, and for pools that are not consolidated: there only
-// an event changes it.
-func quietFrom(pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) (time.Time, bool) {
-	after := pool.Spec.Disruption.ConsolidateAfter.Duration
-	initialized, found := conditionOf(claim, karpenterv1.ConditionInitialized)
-	if after == nil || pool.IsStatic() || !found || initialized.Status != metav1.ConditionTrue {
-		return time.Time{}, false
-	}
-	if claim.Status.LastPodEventTime.IsZero() {
-		return initialized.LastTransitionTime.Add(*after), true
-	}
-	return claim.Status.LastPodEventTime.Add(*after), true
-}
 
 // conditionOf finds a condition of any generation: the first releases that wrote
 // claims did not write one, and a claim's spec never changes.

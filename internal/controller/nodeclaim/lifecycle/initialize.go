@@ -6,10 +6,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/order"
+	"tenon/internal/mark"
 	"tenon/internal/patch"
 )
 
@@ -74,6 +76,17 @@ func (l *lifecycle) initialize(ctx context.Context, claim *karpenterv1.NodeClaim
 		}
 	}
 	conditions.SetTrue(karpenterv1.ConditionInitialized)
+	mark.Consistent(conditions, claim, node)
+	return l.markQuiet(ctx, claim, conditions)
+}
+
+// markQuiet says of a claim at once what its pool's window allows from the first moment, instead of a write of its own.
+func (l *lifecycle) markQuiet(ctx context.Context, claim *karpenterv1.NodeClaim, conditions *condition.Set) error {
+	pool := &karpenterv1.NodePool{}
+	if err := l.kit.Client.Get(ctx, client.ObjectKey{Name: claim.Labels[karpenterv1.LabelNodePool]}, pool); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	mark.Quiet(conditions, pool, claim, l.kit.Clock.Now())
 	return nil
 }
 

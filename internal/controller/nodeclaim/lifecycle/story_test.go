@@ -115,6 +115,36 @@ func (s *story) expect(name string, status metav1.ConditionStatus, reason, messa
 	}
 }
 
+// TestInService: the write that says Initialized says all that is known of the node by then.
+func TestInService(t *testing.T) {
+	t.Parallel()
+	for after, consolidatable := range map[string]metav1.ConditionStatus{"0s": metav1.ConditionTrue, "30s": ""} {
+		s := newStory(t, memory.Options{})
+		var pool karpenterv1.NodePool
+		s.Get("web", &pool)
+		s.Must(pool.Spec.Disruption.ConsolidateAfter.UnmarshalJSON([]byte(`"` + after + `"`)))
+		s.Put(&pool)
+		s.Named("web-1", "web")
+		s.run()
+		s.join()
+		s.Calls()
+		s.run()
+		statuses := 0
+		for _, call := range s.Calls() {
+			if call.String() == "patch status NodeClaim" {
+				statuses++
+			}
+		}
+		if statuses != 1 {
+			t.Errorf("%s: the status was written %d times", after, statuses)
+		}
+		s.expect(karpenterv1.ConditionConsistentStateFound, "True", karpenterv1.ConditionConsistentStateFound, "")
+		if got := s.condition(karpenterv1.ConditionConsolidatable).Status; got != consolidatable {
+			t.Errorf("%s: Consolidatable is %q, want %q", after, got, consolidatable)
+		}
+	}
+}
+
 // TestLife: a claim of a pool from its creation to its end, with all that is written and counted.
 func TestLife(t *testing.T) {
 	t.Parallel()
