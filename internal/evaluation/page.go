@@ -2,12 +2,12 @@ package evaluation
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"tenon/core/plan"
 	"tenon/core/snapshot"
+	"tenon/internal/command"
 )
 
 // newPage is what a plan says, and where it says nothing, what the page before it said.
@@ -89,36 +89,9 @@ func message(p *plan.Plan, o *plan.Prospect) string {
 		return o.Cause.Text()
 	}
 	d := &p.Disruptions[o.Disruption]
-	text := "Will be deleted"
-	if n := len(d.Replacements); n > 0 {
-		text = "Will be replaced by " + count(n, "node")
-	}
-	if d.DeleteFirst {
-		text = "Will be deleted before it is replaced, since limits leave no room for both"
-	}
-	if others := len(d.Nodes) - 1; others > 0 {
-		text += ", together with " + count(others, "other node")
-	}
-	switch n := d.Evictions(); {
-	case n == 0:
-		text += ": no pod has to move"
-	default:
-		text += ": " + count(n, "pod") + " move"
-		if n == 1 {
-			text += "s"
-		}
-	}
-	if d.Savings > 0 {
-		text += fmt.Sprintf(", saves %.2f an hour", d.Savings.Float())
-	}
-	return text
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return command.Outline{
+		Nodes: len(d.Nodes), Replacements: len(d.Replacements), Evictions: d.Evictions(), DeleteFirst: d.DeleteFirst, Savings: d.Savings,
+	}.Text()
 }
 
 func compareKey(e Entry, key string) int { return strings.Compare(e.key(), key) }

@@ -12,10 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
+	"tenon/core/reason"
 	"tenon/internal/command"
 	"tenon/internal/departure"
+	"tenon/internal/mark"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 )
@@ -58,7 +61,9 @@ func record[T any, P interface {
 func (e *Executor) close(ctx context.Context, l command.Leaver, r *command.Record) error {
 	err := e.shut(ctx, l)
 	if err == nil && l.Claim != nil { // on a node without a claim the record says it
-		err = e.explain(ctx, l.Claim, string(r.Reason))
+		err = e.explain(ctx, l.Claim, func(s *condition.Set) bool {
+			return mark.Leaving(s, r.Reason, reason.InCurrency(r.Outline().Text(), e.kit.Cloud.Describe().Currency))
+		})
 	}
 	if reconcile.Overtaken(err) {
 		return nil
@@ -101,18 +106,11 @@ func toBeDeleted(now time.Time) corev1.Taint {
 	return corev1.Taint{Key: tenonv1alpha1.TaintToBeDeleted, Value: strconv.FormatInt(now.Unix(), 10), Effect: corev1.TaintEffectNoSchedule}
 }
 
-// explain sets the condition DisruptionReason, or removes it if there is no reason. Many
-// controllers write conditions.
-func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, reason string) error {
+// explain changes what the conditions of a claim say about its removal. Many controllers write conditions.
+func (e *Executor) explain(ctx context.Context, claim *karpenterv1.NodeClaim, change func(*condition.Set) bool) error {
 	return patch.Retry(ctx, e.kit, claim, func(claim *karpenterv1.NodeClaim) error {
 		conditions := claim.Conditions(e.kit.Clock.Now())
-		changed := false
-		if reason == "" {
-			changed = conditions.Clear(karpenterv1.ConditionDisruptionReason)
-		} else {
-			changed = conditions.SetTrueBecause(karpenterv1.ConditionDisruptionReason, reason, reason)
-		}
-		if !changed {
+		if !change(&conditions) {
 			return nil
 		}
 		explained := claim.DeepCopy()
@@ -134,7 +132,8 @@ func (e *Executor) release(ctx context.Context, l command.Leaver) error {
 		}
 	}
 	if l.Claim != nil {
-		if err := e.explain(ctx, l.Claim, ""); client.IgnoreNotFound(err) != nil {
+		err := e.explain(ctx, l.Claim, func(s *condition.Set) bool { return s.Clear(karpenterv1.ConditionDisruptionReason) })
+		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/order"
+	"tenon/core/plan"
 )
 
 // enough is the part of what was promised that is taken for all of it: kernels and
@@ -75,4 +76,14 @@ func Shortages(claim *karpenterv1.NodeClaim, node *corev1.Node) []string {
 		}
 	}
 	return out
+}
+
+// Leaving says why a command removes the claim's node, and what becomes of the node. It reports whether that is new: what others say of
+// the node later stays.
+func Leaving(s *condition.Set, why plan.Reason, outline string) bool {
+	if !s.SetTrueBecause(karpenterv1.ConditionDisruptionReason, string(why), string(why)) {
+		return false
+	}
+	s.SetTrueBecause(karpenterv1.ConditionDisruptable, string(why), outline)
+	return true
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/plan"
 	"tenon/internal/mark"
 )
 
@@ -87,4 +88,27 @@ func TestQuiet(t *testing.T) {
 			t.Errorf("%s: quiet %t, looked at after %s, want %t after %s", name, got, wait, tc.quiet, tc.wait)
 		}
 	}
+}
+
+// A node that a command takes says so in both conditions, and keeps what others say of it later.
+func TestLeaving(t *testing.T) {
+	t.Parallel()
+	s := (&karpenterv1.NodeClaim{}).Conditions(time.Unix(0, 0))
+	s.SetFalse(karpenterv1.ConditionDisruptable, "Kept", "It is in use")
+	if !mark.Leaving(&s, plan.Empty, "Will be deleted") {
+		t.Error("nothing new")
+	}
+	expect := func(name, message string) {
+		t.Helper()
+		if c, _ := s.Get(name); c.Status != metav1.ConditionTrue || c.Reason != string(plan.Empty) || c.Message != message {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	expect(karpenterv1.ConditionDisruptionReason, string(plan.Empty))
+	expect(karpenterv1.ConditionDisruptable, "Will be deleted")
+	s.SetTrueBecause(karpenterv1.ConditionDisruptable, string(plan.Empty), "Will be deleted soon")
+	if mark.Leaving(&s, plan.Empty, "Will be deleted") {
+		t.Error("new the second time")
+	}
+	expect(karpenterv1.ConditionDisruptable, "Will be deleted soon")
 }
