@@ -14,9 +14,13 @@ import (
 )
 
 const (
-	// patience is how long an answer must have been the same before it is written. While a node
+	// shortly is how long an answer must have been the same before it is written. While a node
 	// starts, and while pods move, answers change often.
-	patience = 10 * time.Second
+	shortly = 10 * time.Second
+	// While more than manyLeaving nodes are being removed, the answers about the others change with every
+	// evaluation, and each of them may go next: then an answer must have been the same for as long as eventually.
+	manyLeaving = 10
+	eventually  = time.Minute
 	// again is the least time between two writes of one claim's condition.
 	again = time.Minute
 	// startup is how long a node may take before the condition says what keeps it from being disrupted.
@@ -53,6 +57,19 @@ func markOf(s *subject) mark {
 		out.status = metav1.ConditionUnknown
 	}
 	return out
+}
+
+// patienceWith is how long an answer must have been the same while so many nodes are being removed.
+func patienceWith(leaving int) time.Duration {
+	if leaving > manyLeaving {
+		return eventually
+	}
+	return shortly
+}
+
+// isLeaving reports whether a claim is being removed, or a command says that it will be.
+func isLeaving(claim *karpenterv1.NodeClaim) bool {
+	return claim.DeletionTimestamp != nil || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason)
 }
 
 func find(claim *karpenterv1.NodeClaim, name string) (metav1.Condition, bool) {

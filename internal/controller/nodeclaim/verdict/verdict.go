@@ -74,7 +74,7 @@ func (c *controller) reconcile(ctx context.Context) (reconcile.Result, error) {
 	if page.At.IsZero() {
 		return reconcile.In(every), nil
 	}
-	subjects, err := c.subjects(ctx, page)
+	subjects, leaving, err := c.subjects(ctx, page)
 	if err != nil {
 		return reconcile.Never, err
 	}
@@ -83,7 +83,7 @@ func (c *controller) reconcile(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Never, err
 	}
 	next := reconcile.In(every).Sooner(c.announce(ctx, slices.Concat(subjects, members), now)).Sooner(c.announcePools(ctx, page, now))
-	after, err := c.mark(ctx, subjects, now)
+	after, err := c.mark(ctx, subjects, patienceWith(leaving), now)
 	return next.Sooner(after), err
 }
 
@@ -126,18 +126,21 @@ func (c *controller) members(ctx context.Context, page *evaluation.Page) ([]subj
 	return out, nil
 }
 
-// subjects are the claims about which there is something to tell. It forgets the others.
-func (c *controller) subjects(ctx context.Context, page *evaluation.Page) ([]subject, error) {
+// subjects are the claims about which there is something to tell, and how many claims are leaving. It forgets the others.
+func (c *controller) subjects(ctx context.Context, page *evaluation.Page) (out []subject, leaving int, err error) {
 	var list karpenterv1.NodeClaimList
 	if err := c.kit.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list claims: %w", err)
+		return nil, 0, fmt.Errorf("list claims: %w", err)
 	}
 	now := c.kit.Clock.Now()
 	there := make(map[types.UID]bool, len(list.Items))
-	out := make([]subject, 0, len(list.Items))
+	out = make([]subject, 0, len(list.Items))
 	for i := range list.Items {
 		claim := &list.Items[i]
 		there[claim.UID] = true
+		if isLeaving(claim) {
+			leaving++
+		}
 		entry, found := page.Find(claim.Name)
 		if claim.DeletionTimestamp != nil {
 			if says, is := find(claim, karpenterv1.ConditionDisruptable); is && says.Status != metav1.ConditionTrue && c.about.Supports(translate.ClassOf(claim)) {
@@ -156,13 +159,13 @@ func (c *controller) subjects(ctx context.Context, page *evaluation.Page) ([]sub
 			delete(c.memory, uid)
 		}
 	}
-	return out, nil
+	return out, leaving, nil
 }
 
 // mark writes the condition on claims of which it says something else, as many as may be
-// written at once.
-func (c *controller) mark(ctx context.Context, subjects []subject, now time.Time) (reconcile.Result, error) {
-	due, next := c.dueMarks(subjects, now)
+// written at once. Answers that keep a node must have been the same for the patience.
+func (c *controller) mark(ctx context.Context, subjects []subject, patience time.Duration, now time.Time) (reconcile.Result, error) {
+	due, next := c.dueMarks(subjects, patience, now)
 	for _, d := range due {
 		if !c.writes.take(now) {
 			return next.Sooner(reconcile.In(turn)), nil
@@ -186,7 +189,7 @@ func (c *controller) mark(ctx context.Context, subjects []subject, now time.Time
 }
 
 // dueMarks are the conditions to write, and when the next ones will be.
-func (c *controller) dueMarks(subjects []subject, now time.Time) ([]dueMark, reconcile.Result) {
+func (c *controller) dueMarks(subjects []subject, patience time.Duration, now time.Time) ([]dueMark, reconcile.Result) {
 	var due []dueMark
 	next := reconcile.Never
 	for i := range subjects {
@@ -206,7 +209,7 @@ func (c *controller) dueMarks(subjects []subject, now time.Time) ([]dueMark, rec
 			at = m.marked.Add(again)
 		}
 		if found && !m.marked.IsZero() && (said.isOver(now) || s.claim.DeletionTimestamp != nil) {
-			at = m.marked.Add(patience) // it is wrong
+			at = m.marked.Add(shortly) // it is wrong
 		}
 		if wanted.status != metav1.ConditionTrue {
 			at = later(at, s.entry.Since.Add(patience))

@@ -187,6 +187,36 @@ func TestFlipping(t *testing.T) {
 	}
 }
 
+// While many nodes are being removed, what keeps the others is told once it has been the same for a minute; of those that go it is told at once.
+func TestManyLeaving(t *testing.T) {
+	t.Parallel()
+	for leaving, wait := range map[int]time.Duration{10: 10 * time.Second, 11: time.Minute} {
+		names := []string{"stays", "goes"}
+		for i := range leaving {
+			names = append(names, fmt.Sprintf("leaving-%02d", i))
+		}
+		h := build(t, names...)
+		for _, name := range names[2:] {
+			claim := h.Claim(name)
+			conditions := claim.Conditions(h.Clock.Now())
+			conditions.SetTrueBecause(karpenterv1.ConditionDisruptionReason, "Empty", "Empty")
+			claim.Status.Conditions = conditions.List()
+			h.Put(claim)
+		}
+		h.evaluate([]plan.Prospect{kept("stays", dear), chosen("goes", 0)}, plan.Disruption{Nodes: make([]plan.Removal, 1)})
+		h.Clock.Step(wait - time.Second)
+		h.run()
+		if h.said("stays") != "" || h.said("goes") == "" {
+			t.Errorf("%d leave: too soon, %q stays and %q goes", leaving, h.said("stays"), h.said("goes"))
+		}
+		h.Clock.Step(time.Second)
+		h.run()
+		if h.said("stays") == "" {
+			t.Errorf("%d leave: nothing is told after %s", leaving, wait)
+		}
+	}
+}
+
 // Verdicts of a large fleet are written for twenty claims a second, first for those that will be
 // disrupted, and once for each.
 func TestManyClaims(t *testing.T) {
