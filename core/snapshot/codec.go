@@ -73,7 +73,8 @@ func canonical(s *Snapshot) *Snapshot {
 		out.Pods[i].Created = out.Pods[i].Created.UTC()
 		out.Pods[i].Tie.Until = out.Pods[i].Tie.Until.UTC()
 	}
-	for _, at := range []*time.Time{&out.Waiting.Arrivals.Placed, &out.Waiting.Arrivals.Moving, &out.Waiting.Arrivals.Leaving} {
+	since := &out.Waiting.Arrivals
+	for _, at := range []*time.Time{&since.Placed, &since.Lost, &since.Moving, &since.Leaving} {
 		*at = at.UTC()
 	}
 	out.Waiting.Moves = append([]Since(nil), s.Waiting.Moves...)

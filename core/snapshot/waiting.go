@@ -67,11 +67,13 @@ type Refused struct {
 	Stock string    `json:"stock"`
 }
 
-// Arrivals has three times: since when many pods have been on their way to their places, since when pods
-// have still had to be moved, and since when many have been about to end. Each is zero if that is not so.
+// Arrivals has since when many pods have been on their way to their places, since when pods have lacked the places that they
+// lost, since when pods have still had to be moved, and since when many have been about to end and their number, Left, has not become
+// a good deal smaller. Each is zero if that is not so.
 type Arrivals struct {
 	Placed  time.Time `json:"placed,omitzero"`
 	Lost    time.Time `json:"lost,omitzero"`
 	Moving  time.Time `json:"moving,omitzero"`
 	Leaving time.Time `json:"leaving,omitzero"`
+	Left    int       `json:"left,omitempty"`
 }

@@ -13,8 +13,10 @@ const (
 	// about to end, as its inverse, before moves that save money wait.
 	arriving = 50
 	// longestArrival is how long they wait at most for each of these: some pods always arrive where many
-	// come and go.
+	// come and go. Of pods that end it counts from when their number last fell by a tenth: kube-controller-manager
+	// deletes the pods of a workload by the hundred, and on a busy control plane each hundred takes its time.
 	longestArrival = 2 * time.Minute
+	tenth          = 10
 	// backoff is the time within which kube-scheduler tries a pod again that it found no room for, and binding how long it
 	// takes to bind it on a busy control plane: while pods take their places, the last of them may still come.
 	backoff = 10 * time.Second
@@ -49,10 +51,17 @@ func InTransit(s *snapshot.Snapshot) bool {
 // the scheduler puts their pods. So they do for pods that have lost their places: pods that wait take the room
 // that moves make for their own. And they wait while workloads are being scaled down: nodes would be
 // bought for pods that are about to end, and the room of those that end is free only once they are gone.
+// A scale-down that goes on is waited for, however long it takes.
 // It returns since when each of these has been so, and what moves wait for now.
 func transit(s *snapshot.Snapshot) (snapshot.Arrivals, plan.Delay) {
 	since, delay := s.Waiting.Arrivals, plan.Delay{}
 	pods := Transit{s.Waiting.Placed, len(s.Waiting.Lost), s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods), s.Waiting.Landed, s.Now}
+	switch {
+	case !pods.ending():
+		since.Left = 0
+	case since.Left == 0 || pods.Leaving <= since.Left-since.Left/tenth:
+		since.Leaving, since.Left = s.Now, pods.Leaving
+	}
 	for _, cause := range []struct {
 		code reason.Code
 		is   bool

@@ -45,6 +45,30 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
+// A scale-down that goes on is waited for, however long it takes: moves wait for two minutes since it last came a tenth further.
+func TestMovesWaitForALongScaleDown(t *testing.T) {
+	t.Parallel()
+	var before snapshot.Waiting
+	start := time.Unix(1_800_000_000, 0)
+	for _, look := range []struct {
+		at, leaving int
+		why         reason.Code
+	}{
+		{0, 3500, reason.PodsLeaving}, {119, 3151, reason.PodsLeaving}, {120, 3151, reason.None}, // it hangs
+		{130, 3000, reason.PodsLeaving}, {240, 2500, reason.PodsLeaving}, {359, 2500, reason.PodsLeaving}, {360, 2500, reason.None},
+		{361, 3500, reason.None}, // more that are to end are no progress
+		{362, 2000, reason.PodsLeaving}, {370, 0, reason.None}, {380, 3500, reason.PodsLeaving}, {499, 3500, reason.PodsLeaving}, {500, 3500, reason.None},
+	} {
+		s := &snapshot.Snapshot{Now: start.Add(time.Duration(look.at) * time.Second), Waiting: before, Pods: make([]snapshot.Pod, 5000)}
+		s.Waiting.Leaving = look.leaving
+		p := &plan.Plan{Disruptions: []plan.Disruption{{Reason: plan.Underutilized}}}
+		before = Disruptions(s, p)
+		if delay := p.Disruptions[0].Delay; delay.Code != look.why {
+			t.Errorf("after %d s with %d pods about to end: waits for %q, want %q", look.at, look.leaving, delay.Code, look.why)
+		}
+	}
+}
+
 // Moves that save money wait for the last of the pods that take their places: kube-scheduler tries a pod again within ten
 // seconds, and binds it a moment later.
 func TestMovesWaitForTheLastArrivals(t *testing.T) {
