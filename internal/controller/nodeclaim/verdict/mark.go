@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// shortly is how long an answer must have been the same before it is written. While a node
+	// patience is how long an answer must have been the same before it is written. While a node
 	// starts, and while pods move, answers change often.
-	shortly = 10 * time.Second
+	patience = 10 * time.Second
 	// While more than manyLeaving nodes are being removed, the answers about the others change with every
-	// evaluation, and each of them may go next: then an answer must have been the same for as long as eventually.
-	manyLeaving = 10
-	eventually  = time.Minute
+	// evaluation, and each of them may go next: then an answer must have been the same for longer.
+	manyLeaving  = 10
+	longPatience = time.Minute
 	// again is the least time between two writes of one claim's condition.
 	again = time.Minute
 	// startup is how long a node may take before the condition says what keeps it from being disrupted.
@@ -62,9 +62,9 @@ func markOf(s *subject) mark {
 // patienceWith is how long an answer must have been the same while so many nodes are being removed.
 func patienceWith(leaving int) time.Duration {
 	if leaving > manyLeaving {
-		return eventually
+		return longPatience
 	}
-	return shortly
+	return patience
 }
 
 // isLeaving reports whether a claim is being removed, or a command says that it will be.

@@ -70,7 +70,7 @@ func (c *controller) dueEvents(subjects []subject, now time.Time) ([]subject, re
 			continue
 		}
 		m := c.memory[s.object().GetUID()]
-		at := later(m.next(s.text()), s.entry.Since.Add(shortly))
+		at := later(m.next(s.text()), s.entry.Since.Add(patience))
 		if at.After(now) {
 			next = next.Sooner(reconcile.In(at.Sub(now)))
 			continue

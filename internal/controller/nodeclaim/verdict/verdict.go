@@ -163,9 +163,9 @@ func (c *controller) subjects(ctx context.Context, page *evaluation.Page) (out [
 }
 
 // mark writes the condition on claims of which it says something else, as many as may be
-// written at once. Answers that keep a node must have been the same for the patience.
-func (c *controller) mark(ctx context.Context, subjects []subject, patience time.Duration, now time.Time) (reconcile.Result, error) {
-	due, next := c.dueMarks(subjects, patience, now)
+// written at once. Answers that keep a node must have been the same for at least so long.
+func (c *controller) mark(ctx context.Context, subjects []subject, least time.Duration, now time.Time) (reconcile.Result, error) {
+	due, next := c.dueMarks(subjects, least, now)
 	for _, d := range due {
 		if !c.writes.take(now) {
 			return next.Sooner(reconcile.In(turn)), nil
@@ -189,7 +189,7 @@ func (c *controller) mark(ctx context.Context, subjects []subject, patience time
 }
 
 // dueMarks are the conditions to write, and when the next ones will be.
-func (c *controller) dueMarks(subjects []subject, patience time.Duration, now time.Time) ([]dueMark, reconcile.Result) {
+func (c *controller) dueMarks(subjects []subject, least time.Duration, now time.Time) ([]dueMark, reconcile.Result) {
 	var due []dueMark
 	next := reconcile.Never
 	for i := range subjects {
@@ -209,10 +209,10 @@ func (c *controller) dueMarks(subjects []subject, patience time.Duration, now ti
 			at = m.marked.Add(again)
 		}
 		if found && !m.marked.IsZero() && (said.isOver(now) || s.claim.DeletionTimestamp != nil) {
-			at = m.marked.Add(shortly) // it is wrong
+			at = m.marked.Add(patience) // it is wrong
 		}
 		if wanted.status != metav1.ConditionTrue {
-			at = later(at, s.entry.Since.Add(patience))
+			at = later(at, s.entry.Since.Add(least))
 		}
 		if at.After(now) {
 			next = next.Sooner(reconcile.In(at.Sub(now)))
