@@ -45,6 +45,12 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
+// move says what a move that saves money waits for, and what is to be remembered for the next look.
+func move(s *snapshot.Snapshot) (snapshot.Waiting, reason.Code) {
+	p := &plan.Plan{Disruptions: []plan.Disruption{{Reason: plan.Underutilized}}}
+	return Disruptions(s, p), p.Disruptions[0].Delay.Code
+}
+
 // A scale-down that goes on is waited for, however long it takes: moves wait for two minutes since it last came a tenth further.
 func TestMovesWaitForALongScaleDown(t *testing.T) {
 	t.Parallel()
@@ -61,10 +67,9 @@ func TestMovesWaitForALongScaleDown(t *testing.T) {
 	} {
 		s := &snapshot.Snapshot{Now: start.Add(time.Duration(look.at) * time.Second), Waiting: before, Pods: make([]snapshot.Pod, 5000)}
 		s.Waiting.Leaving = look.leaving
-		p := &plan.Plan{Disruptions: []plan.Disruption{{Reason: plan.Underutilized}}}
-		before = Disruptions(s, p)
-		if delay := p.Disruptions[0].Delay; delay.Code != look.why {
-			t.Errorf("after %d s with %d pods about to end: waits for %q, want %q", look.at, look.leaving, delay.Code, look.why)
+		var why reason.Code
+		if before, why = move(s); why != look.why {
+			t.Errorf("after %d s with %d pods about to end: waits for %q, want %q", look.at, look.leaving, why, look.why)
 		}
 	}
 }
@@ -83,10 +88,8 @@ func TestMovesWaitForTheLastArrivals(t *testing.T) {
 	} {
 		s := &snapshot.Snapshot{Now: start, Pods: make([]snapshot.Pod, 1000)}
 		s.Waiting.Placed, s.Waiting.Landed = look.placed, start.Add(-look.landed)
-		p := &plan.Plan{Disruptions: []plan.Disruption{{Reason: plan.Underutilized}}}
-		Disruptions(s, p)
-		if delay := p.Disruptions[0].Delay; delay.Code != look.why {
-			t.Errorf("with %d pods on their way, the last one landed %s ago: waits for %q, want %q", look.placed, look.landed, delay.Code, look.why)
+		if _, why := move(s); why != look.why {
+			t.Errorf("with %d pods on their way, the last one landed %s ago: waits for %q, want %q", look.placed, look.landed, why, look.why)
 		}
 	}
 }
@@ -105,10 +108,9 @@ func TestMovesWaitForLostPods(t *testing.T) {
 	} {
 		s := &snapshot.Snapshot{Now: start.Add(time.Duration(look.at) * time.Second), Waiting: before, Pods: make([]snapshot.Pod, 1000)}
 		s.Waiting.Lost = make([]snapshot.Lost, look.lost)
-		p := &plan.Plan{Disruptions: []plan.Disruption{{Reason: plan.Underutilized}}}
-		before = Disruptions(s, p)
-		if delay := p.Disruptions[0].Delay; delay.Code != look.why {
-			t.Errorf("after %d s with %d lost pods: waits for %q, want %q", look.at, look.lost, delay.Code, look.why)
+		var why reason.Code
+		if before, why = move(s); why != look.why {
+			t.Errorf("after %d s with %d lost pods: waits for %q, want %q", look.at, look.lost, why, look.why)
 		}
 		if over := (Transit{Lost: look.lost, All: 1000}).Over(); over != (look.lost == 0) {
 			t.Errorf("with %d lost pods the transit is over: %t", look.lost, over)
