@@ -132,8 +132,7 @@ func (e *Executor) release(ctx context.Context, l command.Leaver) error {
 		}
 	}
 	if l.Claim != nil {
-		err := e.explain(ctx, l.Claim, func(s *condition.Set) bool { return s.Clear(karpenterv1.ConditionDisruptionReason) })
-		if client.IgnoreNotFound(err) != nil {
+		if err := e.explain(ctx, l.Claim, mark.Staying); client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}

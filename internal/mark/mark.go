@@ -87,3 +87,13 @@ func Leaving(s *condition.Set, why plan.Reason, outline string) bool {
 	s.SetTrueBecause(karpenterv1.ConditionDisruptable, string(why), outline)
 	return true
 }
+
+// Staying takes back what Leaving said, and reports whether there was anything to take back. What keeps the node is for the
+// next evaluation to say.
+func Staying(s *condition.Set) bool {
+	if !s.Clear(karpenterv1.ConditionDisruptionReason) {
+		return false
+	}
+	s.Clear(karpenterv1.ConditionDisruptable)
+	return true
+}

@@ -90,7 +90,7 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// A node that a command takes says so in both conditions, and keeps what others say of it later.
+// A node that a command takes says so in both conditions, keeps what others say of it later, and says neither when the command is taken back.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
 	s := (&karpenterv1.NodeClaim{}).Conditions(time.Unix(0, 0))
@@ -111,4 +111,13 @@ func TestLeaving(t *testing.T) {
 		t.Error("new the second time")
 	}
 	expect(karpenterv1.ConditionDisruptable, "Will be deleted soon")
+
+	if !mark.Staying(&s) || mark.Staying(&s) {
+		t.Error("taken back twice, or not at all")
+	}
+	for _, name := range []string{karpenterv1.ConditionDisruptionReason, karpenterv1.ConditionDisruptable} {
+		if c, said := s.Get(name); said {
+			t.Errorf("a node that stays says %+v", c)
+		}
+	}
 }
