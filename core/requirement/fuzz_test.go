@@ -57,6 +57,7 @@ func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`[{"key":"a","in":[],"absent":true},{"key":"c","notIn":["5","z"],"gte":1,"lte":9,"minValues":2}]`))
 	f.Add([]byte(`[{"key":"a","gte":5,"lte":4}]`))
 	f.Add([]byte(`[{"key":"a","in":null}, null]`))
+	f.Add([]byte(`[{"key":"a\u0000&","in":["\"\\"," ","\ufffd"]}]`))
 	f.Add([]byte(`null`))
 	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -180,10 +180,14 @@ func (s Set) String() string {
 
 // MarshalJSON writes s without loss. Equal sets give the same bytes.
 func (s Set) MarshalJSON() ([]byte, error) {
-	if len(s.list) == 0 {
-		return []byte("[]"), nil
+	out := []byte{'['}
+	for i := range s.list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = s.list[i].document().append(out)
 	}
-	return json.Marshal(s.list)
+	return append(out, ']'), nil
 }
 
 // UnmarshalJSON reads a list of requirements, in any order.

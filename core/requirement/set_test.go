@@ -132,7 +132,8 @@ func TestJSON(t *testing.T) {
 			New("k", Gt, "0").Intersect(New("k", Lte, "9")).Intersect(New("k", NotIn, "5", "x")).WithMinValues(2),
 			`{"key":"k","notIn":["5"],"gte":1,"lte":9,"minValues":2}`,
 		},
-		"a bound of zero": {New("k", Gte, "0"), `{"key":"k","gte":0}`},
+		"a bound of zero":         {New("k", Gte, "0"), `{"key":"k","gte":0}`},
+		"letters that are quoted": {New("k<", In, `a"b`, `ü`), `{"key":"k\u003c","in":["a\"b","ü"]}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
