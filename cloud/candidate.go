@@ -24,11 +24,7 @@ func Candidates(claim *Claim, c *catalog.Catalog) []Candidate {
 // it would have used.
 func Suitable(claim *Claim, c *catalog.Catalog) []Candidate {
 	var found []Candidate
-	for i := range c.Types {
-		t := &c.Types[i]
-		if !t.Requirements.Intersects(claim.Requirements) {
-			continue
-		}
+	for t := range c.Matching(claim.Requirements) {
 		for j := range t.Offerings {
 			if candidate := (Candidate{t, &t.Offerings[j]}); candidate.suits(claim) {
 				found = append(found, candidate)

@@ -6,6 +6,7 @@
 package catalog
 
 import (
+	"iter"
 	"strings"
 	"time"
 
@@ -25,8 +26,22 @@ type Catalog struct {
 	Types []Type `json:"types"`
 }
 
+// Matching returns the types whose labels satisfy requirements. Most claims name their types, and a name rules
+// out the others sooner than their labels do.
+func (c *Catalog) Matching(asked requirement.Set) iter.Seq[*Type] {
+	named := asked.Get(requirement.KeyInstanceType)
+	return func(yield func(*Type) bool) {
+		for i := range c.Types {
+			if t := &c.Types[i]; named.Has(t.Name) && t.Requirements.Intersects(asked) && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
 // Type is one kind of machine.
 type Type struct {
+	// Name is the value of the type's label requirement.KeyInstanceType.
 	Name string `json:"name"`
 	// Requirements are the type's labels: every well-known label is defined, possibly
 	// as DoesNotExist. Zone and capacity type list what the offerings offer.

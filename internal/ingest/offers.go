@@ -29,10 +29,8 @@ func choiceOf(offers *catalog.Catalog, want requirement.Set, wellKnown requireme
 		if full := t.FullCapacity(o); !full.Fits(c.most) {
 			c.most = c.most.Max(full)
 		}
-		if !room.Fits(t.Allocatable(o)) {
-			continue
-		}
-		if c.kind == nil || cmp.Or(cmp.Compare(o.Price, c.offering.Price), cmp.Compare(t.Name, c.kind.Name)) < 0 {
+		dearer := c.kind != nil && cmp.Or(cmp.Compare(o.Price, c.offering.Price), cmp.Compare(t.Name, c.kind.Name)) >= 0
+		if !dearer && room.Fits(t.Allocatable(o)) {
 			c.kind, c.offering = t, o
 		}
 	}
@@ -50,11 +48,7 @@ func CanBuy(offers *catalog.Catalog, want requirement.Set, wellKnown requirement
 // Buyable returns all available offerings that these requirements allow, each with its type.
 func Buyable(offers *catalog.Catalog, want requirement.Set, wellKnown requirement.KeySet) iter.Seq2[*catalog.Type, *catalog.Offering] {
 	return func(yield func(*catalog.Type, *catalog.Offering) bool) {
-		for i := range offers.Types {
-			t := &offers.Types[i]
-			if !t.Requirements.Intersects(want) {
-				continue
-			}
+		for t := range offers.Matching(want) {
 			for j := range t.Offerings {
 				if o := &t.Offerings[j]; o.Available && allows(want, o, wellKnown) && !yield(t, o) {
 					return

@@ -130,12 +130,7 @@ type availableOffer struct {
 // availableOffers are all offers that the pool admits and that can be had, cheapest first.
 func availableOffers(s *snapshot.Snapshot, pool *snapshot.Pool, reserved map[string]int64) []availableOffer {
 	var out []availableOffer
-	types := s.Catalogs[pool.Catalog].Types
-	for t := range types {
-		kind := &types[t]
-		if !kind.Requirements.Intersects(pool.Requirements) {
-			continue
-		}
+	for kind := range s.Catalogs[pool.Catalog].Matching(pool.Requirements) {
 		for i := range kind.Offerings {
 			o := &kind.Offerings[i]
 			if !inStock(s, o, reserved) || !o.Labels().Intersects(pool.Requirements) {
