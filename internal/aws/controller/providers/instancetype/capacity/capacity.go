@@ -6,6 +6,7 @@ package capacity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/api/scalar"
+	"tenon/cloud/aws/offering"
 	"tenon/internal/lookup"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
@@ -32,6 +34,9 @@ type Memory interface {
 
 // Map is the name of the ConfigMap.
 const Map = "tenon-learned-capacity"
+
+// soon is when a node is looked at again for which EC2 has not listed its types yet.
+const soon = 2 * time.Second
 
 // keepsEvery is the least time between two writes, because many nodes may join together.
 const keepsEvery = time.Minute
@@ -96,6 +101,9 @@ func (o *observer) look(ctx context.Context, key reconcile.Key) (reconcile.Resul
 	}
 	memory := node.Status.Capacity[corev1.ResourceMemory]
 	news, err := o.memory.LearnMemory(class, claim.Labels[corev1.LabelInstanceTypeStable], claim.Status.ImageID, scalar.Amount(memory))
+	if errors.Is(err, offering.ErrNoTypes) { // at the start; the first look that needs them says what is wrong
+		return reconcile.In(soon), nil
+	}
 	if err != nil {
 		return reconcile.Never, fmt.Errorf("look at node %s: %w", node.Name, err)
 	}

@@ -2,6 +2,7 @@ package capacity_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -14,18 +15,25 @@ import (
 
 	awsv1 "tenon/api/aws/v1"
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/cloud/aws/offering"
 	"tenon/cloud/memory"
 	"tenon/internal/aws/controller/providers/instancetype/capacity"
+	"tenon/internal/reconcile"
 	"tenon/internal/testing/harness"
 )
 
 // notes are what was seen.
 type notes struct {
+	err   error // what the next look is answered with
 	seen  []string
 	texts map[string]string
 }
 
 func (n *notes) LearnMemory(class *awsv1.EC2NodeClass, instanceType, imageID string, bytes int64) (bool, error) {
+	if err := n.err; err != nil {
+		n.err = nil
+		return false, err
+	}
 	n.seen = append(n.seen, strings.Join([]string{class.Name, instanceType, imageID, resource.NewQuantity(bytes, resource.BinarySI).String()}, " "))
 	return true, nil
 }
@@ -69,6 +77,10 @@ func TestNodesTellTheirMemory(t *testing.T) {
 	}))
 	r.Must(r.API.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "stranger"}, Spec: corev1.NodeSpec{ProviderID: "aws:///a/i-2"}}))
 	look := capacity.New(r.Kit, n, "default")[0]
+	n.err = fmt.Errorf("just after the start: %w", offering.ErrNoTypes)
+	if result, err := look.Reconcile(t.Context(), reconcile.Key{Name: "node-1"}); err != nil || result == reconcile.Never {
+		t.Errorf("without instance types: %v and %v, want another look and no error", result, err)
+	}
 	for _, name := range []string{"node-1", "stranger", "gone"} {
 		r.Run(look, name)
 	}
