@@ -16,7 +16,7 @@ var knownWords = map[string][]string{
 	"Kubernetes": {
 		"admission", "api", "capacitybuffer", "claims", "clusterautoscaler", "condition", "consistency", "counter", "crds", "eviction", "expiration", "garbagecollection", "hash", "health",
 		"hydration", "label", "launches", "lifecycle", "lookup", "manager", "metrics", "node", "nodeclaim", "nodeclass", "nodegroup", "nodeoverlay",
-		"nodepool", "nomination", "owner", "pod", "podevents", "podpolicy", "provisioner", "provisioningrequest", "quota", "readiness", "reconcile", "registration",
+		"nodepool", "nomination", "owner", "pod", "podevents", "podpolicy", "podresources", "provisioner", "provisioningrequest", "quota", "readiness", "reconcile", "registration",
 		"registrationhealth", "rollout", "rolloutpace", "scale", "status", "termination", "topology", "validation", "watch", "workload",
 	},
 	"AWS": {

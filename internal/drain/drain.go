@@ -21,6 +21,7 @@ import (
 	"tenon/api/scalar"
 	"tenon/core/model"
 	"tenon/internal/podpolicy"
+	"tenon/internal/podresources"
 )
 
 // Shortest is the minimum duration of a drain, so that endpoints and load balancers notice the
@@ -143,7 +144,7 @@ func Decide(s State) Decision {
 // bulk orders pods by size. Large ones leave first: small pods fit beside the successors of large
 // ones, but not the other way round.
 func bulk(pod *corev1.Pod) int64 {
-	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
+	requests := podresources.Requests(pod, resource.PodResourcesOptions{})
 	return model.Resources{CPU: scalar.MilliAmount(*requests.Cpu()), Memory: scalar.Amount(*requests.Memory())}.Bulk()
 }
 

@@ -8,6 +8,7 @@ import (
 	"tenon/api/scalar"
 	"tenon/core/model"
 	"tenon/core/order"
+	"tenon/internal/podresources"
 )
 
 // resources translates a list. Fractions of a unit are rounded up to a whole one, as the scheduler
@@ -40,7 +41,7 @@ func amount(name corev1.ResourceName, quantity resource.Quantity) int64 {
 // given, overhead, and while a resize is under way the larger of old and new. The pod
 // itself counts as one of "pods".
 func requests(pod *corev1.Pod) model.Resources {
-	effective := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
+	effective := podresources.Requests(pod, resourcehelper.PodResourcesOptions{
 		UseStatusResources: true,
 		InPlacePodLevelResourcesVerticalScalingEnabled: true,
 	})

@@ -13,6 +13,7 @@ import (
 
 	"tenon/api/scalar"
 	"tenon/core/order"
+	"tenon/internal/podresources"
 )
 
 // Room is what the quotas of one namespace leave free, less what has been taken. It belongs
@@ -93,11 +94,11 @@ func (r *Room) Lack(pod *corev1.Pod) (Lack, bool) {
 // tables of compute resources, extended resources and object counts.
 func Usage(pod *corev1.Pod) map[corev1.ResourceName]int64 {
 	out := map[corev1.ResourceName]int64{corev1.ResourcePods: 1000, "count/pods": 1000}
-	for name, quantity := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
+	for name, quantity := range podresources.Requests(pod, resourcehelper.PodResourcesOptions{}) {
 		amount := scalar.MilliAmount(quantity)
 		out[name], out["requests."+name] = amount, amount
 	}
-	for name, quantity := range resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{}) {
+	for name, quantity := range podresources.Limits(pod, resourcehelper.PodResourcesOptions{}) {
 		out["limits."+name] = scalar.MilliAmount(quantity)
 	}
 	out[corev1.ResourcePods] = 1000 // a request of that name has no meaning

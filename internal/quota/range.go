@@ -3,6 +3,8 @@ package quota
 import (
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
+
+	"tenon/internal/podresources"
 )
 
 // Permits reports whether LimitRanges let a pod like this one be made. What they give to
@@ -25,7 +27,7 @@ func permits(item *corev1.LimitRangeItem, pod *corev1.Pod) bool {
 	switch item.Type {
 	case corev1.LimitTypePod:
 		options := resourcehelper.PodResourcesOptions{ExcludeOverhead: true}
-		return within(item, resourcehelper.PodRequests(pod, options), resourcehelper.PodLimits(pod, options))
+		return within(item, podresources.Requests(pod, options), podresources.Limits(pod, options))
 	case corev1.LimitTypeContainer:
 		for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 			for i := range list {

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	podresource "k8s.io/component-helpers/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tenon/internal/podresources"
 )
 
 // nodes holds all nodes with their pods, and is updated with every event.
@@ -86,14 +88,14 @@ func vectorOf(list corev1.ResourceList) vector {
 
 // requests returns the requests of a pod, including the pod itself.
 func requests(pod *corev1.Pod) vector {
-	v := vectorOf(podresource.PodRequests(pod, podresource.PodResourcesOptions{}))
+	v := vectorOf(podresources.Requests(pod, podresource.PodResourcesOptions{}))
 	v.pods = 1
 	return v
 }
 
 // weight returns a pod's requests, where kube-scheduler's default stands for a container without requests.
 func weight(pod *corev1.Pod) vector {
-	return vectorOf(podresource.PodRequests(pod, podresource.PodResourcesOptions{NonMissingContainerRequests: assumed}))
+	return vectorOf(podresources.Requests(pod, podresource.PodResourcesOptions{NonMissingContainerRequests: assumed}))
 }
 
 var assumed = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("200Mi")}

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
+
+	"tenon/internal/podresources"
 )
 
 // amounts of resources: cores of CPU, units of all others. They are for people to see.
@@ -60,8 +62,8 @@ type weight struct{ requests, limits amounts }
 func weightOf(pod *corev1.Pod) weight {
 	options := resourcehelper.PodResourcesOptions{UseStatusResources: true}
 	out := weight{amounts{corev1.ResourcePods: 1}, amounts{corev1.ResourcePods: 1}}
-	out.requests.add(resourcehelper.PodRequests(pod, options), 1)
-	out.limits.add(resourcehelper.PodLimits(pod, options), 1)
+	out.requests.add(podresources.Requests(pod, options), 1)
+	out.limits.add(podresources.Limits(pod, options), 1)
 	return out
 }
 
