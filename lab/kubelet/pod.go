@@ -1,8 +1,10 @@
 package kubelet
 
 import (
+	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -233,7 +235,7 @@ func stopPod(in podInput, terminal bool, now time.Time) podStep {
 	if seconds := p.DeletionGracePeriodSeconds; seconds != nil {
 		grace = time.Duration(*seconds) * time.Second
 	}
-	wants := in.Machine.Fault.stretch(durationOf(p.Annotations, AnnotationStopAfter, in.Delays.Stop))
+	wants := in.Machine.Fault.stretch(longestPreStop(p) + durationOf(p.Annotations, AnnotationStopAfter, in.Delays.Stop))
 	stopped := p.DeletionTimestamp.Add(min(wants, grace) - grace)
 	switch {
 	case terminal:
@@ -243,6 +245,35 @@ func stopPod(in podInput, terminal bool, now time.Time) podStep {
 	default:
 		return podStep{Status: stoppedStatus(p, wants > grace, now)} // the write wakes us to remove it
 	}
+}
+
+// longestPreStop is how long the preStop hooks of a running pod's containers sleep, before their processes are asked to stop. Hooks of other
+// kinds take no time.
+func longestPreStop(p *v1.Pod) time.Duration {
+	longest := time.Duration(0)
+	for i := range p.Spec.Containers {
+		switch hook := p.Spec.Containers[i].Lifecycle; {
+		case hook == nil || hook.PreStop == nil || p.Status.Phase != v1.PodRunning:
+		case hook.PreStop.Sleep != nil:
+			longest = max(longest, time.Duration(hook.PreStop.Sleep.Seconds)*time.Second)
+		case hook.PreStop.Exec != nil:
+			longest = max(longest, slept(hook.PreStop.Exec.Command))
+		}
+	}
+	return longest
+}
+
+// slept is how long a command sleeps at its end, by itself or in a shell, such as ["sh", "-c", "nginx -s quit; sleep 5"]; what it does before takes no time.
+func slept(command []string) time.Duration {
+	words := strings.Fields(strings.Join(command, " "))
+	if len(words) < 2 || path.Base(words[len(words)-2]) != "sleep" {
+		return 0
+	}
+	seconds, err := strconv.ParseUint(words[len(words)-1], 10, 16)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // stoppedStatus returns the status of a pod that was asked to stop. A server ends with success; an

@@ -42,6 +42,14 @@ func deleted(seconds float64, grace int64) podOption {
 	}
 }
 
+func preStop(hook *v1.LifecycleHandler) podOption {
+	return func(p *v1.Pod) { p.Spec.Containers[0].Lifecycle = &v1.Lifecycle{PreStop: hook} }
+}
+
+func execute(command ...string) *v1.LifecycleHandler {
+	return &v1.LifecycleHandler{Exec: &v1.ExecAction{Command: command}}
+}
+
 func phase(is v1.PodPhase) podOption {
 	return func(p *v1.Pod) { p.Status.Phase = is }
 }
@@ -102,6 +110,10 @@ func TestStepPod(t *testing.T) {
 		"an interrupted job has failed":                      {pod: boundPod("p", "n", job, running(2), deleted(3, 30)), now: 4, want: "Failed main:exit143/0"},
 		"one that does not stop is killed":                   {pod: boundPod("p", "n", annotated(AnnotationStopAfter, "1h"), running(2), deleted(10, 30)), now: 40, want: "Failed main:exit137/0"},
 		"but not before its grace is over":                   {pod: boundPod("p", "n", annotated(AnnotationStopAfter, "1h"), running(2), deleted(10, 30)), now: 39, want: "nothing until 40s"},
+		"a preStop hook sleeps before it stops":              {pod: boundPod("p", "n", running(2), deleted(10, 30), preStop(&v1.LifecycleHandler{Sleep: &v1.SleepAction{Seconds: 5}})), now: 15, want: "nothing until 16s"},
+		"a command that sleeps, too":                         {pod: boundPod("p", "n", running(2), deleted(10, 30), preStop(execute("/bin/sh", "-c", "nginx -s quit; sleep 5"))), now: 15, want: "nothing until 16s"},
+		"a hook that outlasts the grace is killed":           {pod: boundPod("p", "n", running(2), deleted(10, 30), preStop(execute("/bin/sleep", "300"))), now: 40, want: "Failed main:exit137/0"},
+		"a hook that does not sleep takes no time":           {pod: boundPod("p", "n", running(2), deleted(10, 30), preStop(execute("sleep", "well"))), now: 11, want: "Succeeded main:exit0/0"},
 		"a stopped pod is removed":                           {pod: boundPod("p", "n", phase(v1.PodFailed), deleted(10, 30)), now: 11, want: "delete"},
 		"without grace the object goes by itself":            {pod: boundPod("p", "n", phase(v1.PodFailed), deleted(10, 0)), now: 11, want: "nothing"},
 		"a forced deletion kills":                            {pod: boundPod("p", "n", running(2), deleted(10, 0)), now: 10, want: "Failed main:exit137/0"},
