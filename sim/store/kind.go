@@ -125,21 +125,31 @@ func allKinds(scheme *runtime.Scheme) (map[schema.GroupVersionKind]*Kind, error)
 		k.GVK, k.Resource = gvk, plural.GroupResource()
 		all[gvk] = &k
 	}
+	custom, err := readKinds()
+	for _, k := range custom {
+		all[k.GVK] = &k
+	}
+	return all, err
+}
+
+// readKinds reads the definitions of the product's kinds, once for all stores.
+var readKinds = sync.OnceValues(func() ([]Kind, error) {
+	var out []Kind
 	protos := customKinds()
 	for _, definition := range crds.All() {
 		k, err := customKind(definition, protos[definition.Name])
 		if err != nil {
 			return nil, err
 		}
-		all[k.GVK] = k
+		out = append(out, *k)
 	}
-	return all, nil
-}
+	return out, nil
+})
 
 func customKind(definition crds.Definition, proto client.Object) (*Kind, error) {
-	admit, err := admitterOf(definition)
+	admit, err := admission.New(definition.YAML)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("admission of %s: %w", definition.Name, err)
 	}
 	d := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal(definition.YAML, d); err != nil {
@@ -159,21 +169,6 @@ func customKind(definition crds.Definition, proto client.Object) (*Kind, error) 
 		k.selectable = append(k.selectable, f.JSONPath[1:])
 	}
 	return k, nil
-}
-
-// admitters are made once and shared by all stores: making them takes a while, and they never change.
-var admitters sync.Map // by the name of the definition
-
-func admitterOf(definition crds.Definition) (*admission.Admitter, error) {
-	if made, known := admitters.Load(definition.Name); known {
-		return made.(*admission.Admitter), nil
-	}
-	made, err := admission.New(definition.YAML)
-	if err != nil {
-		return nil, fmt.Errorf("admission of %s: %w", definition.Name, err)
-	}
-	admitters.Store(definition.Name, made)
-	return made, nil
 }
 
 // servedBy returns the kind of each Go type of an object or a list. Unstructured objects name their kind themselves.
