@@ -198,7 +198,7 @@ func (q *queue) evict(ctx context.Context, leave departure.Departure, step drain
 	case overlapped:
 		q.Events.Publish(drain.Overlaps(leave.Node, pod))
 		return reconcile.In(patience(leave, pod)), nil
-	case throttled:
+	case throttled, ending:
 		return reconcile.In(max(outcome.wait, patience(leave, pod))), nil
 	}
 	return reconcile.Never, fmt.Errorf("evict pod %s/%s: %w", pod.Namespace, pod.Name, err)

@@ -217,6 +217,8 @@ func TestAnswers(t *testing.T) {
 	budget := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
 	budget.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause}}
 	several := apierrors.NewInternalError(errors.New("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."))
+	ending := apierrors.NewForbidden(pods, "web", errors.New("unable to create new content in namespace default because it is being terminated"))
+	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	cases := map[string]struct {
 		answer error
 		code   string
@@ -224,13 +226,14 @@ func TestAnswers(t *testing.T) {
 		after  time.Duration // at least; zero is an error, for the queue to retry
 		most   time.Duration
 	}{
-		"a budget":       {budget, "429", "evicting pod violates a PDB (Pod=default/web)", 8 * time.Second, 10 * time.Second},
-		"two budgets":    {several, "500", "eviction does not support multiple PDBs (Pod=default/web)", 8 * time.Second, 10 * time.Second},
-		"too many calls": {apierrors.NewTooManyRequests("slow down", 30), "429", "", 30 * time.Second, 30 * time.Second},
-		"no such pod":    {apierrors.NewNotFound(pods, "web"), "404", "", 10 * time.Second, 10 * time.Second},
-		"changed":        {apierrors.NewConflict(pods, "web", errors.New("precondition failed: ResourceVersion")), "409", "", time.Second, time.Second},
-		"a failure":      {apierrors.NewInternalError(errors.New("boom")), "500", "", 0, 0},
-		"no answer":      {errors.New("connection refused"), "", "", 0, 0},
+		"a budget":           {budget, "429", "evicting pod violates a PDB (Pod=default/web)", 8 * time.Second, 10 * time.Second},
+		"two budgets":        {several, "500", "eviction does not support multiple PDBs (Pod=default/web)", 8 * time.Second, 10 * time.Second},
+		"too many calls":     {apierrors.NewTooManyRequests("slow down", 30), "429", "", 30 * time.Second, 30 * time.Second},
+		"its namespace ends": {ending, "403", "", 8 * time.Second, 10 * time.Second},
+		"no such pod":        {apierrors.NewNotFound(pods, "web"), "404", "", 10 * time.Second, 10 * time.Second},
+		"changed":            {apierrors.NewConflict(pods, "web", errors.New("precondition failed: ResourceVersion")), "409", "", time.Second, time.Second},
+		"a failure":          {apierrors.NewInternalError(errors.New("boom")), "500", "", 0, 0},
+		"no answer":          {errors.New("connection refused"), "", "", 0, 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -25,6 +25,7 @@ const (
 	held                     // a budget allows no disruption now
 	overlapped               // more than one budget covers the pod
 	throttled                // too many calls of any kind
+	ending                   // its namespace is being deleted, and takes the pod along
 	failed                   // anything else
 )
 
@@ -63,6 +64,8 @@ func judge(err error) response {
 		if seconds, said := apierrors.SuggestsClientDelay(err); said {
 			o.wait = time.Duration(seconds) * time.Second
 		}
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // an Eviction is an object to create
+		o.answer = ending
 	case strings.Contains(err.Error(), manyBudgets):
 		o.answer = overlapped
 	}
