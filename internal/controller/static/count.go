@@ -11,6 +11,7 @@ import (
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/api/scalar"
+	"tenon/internal/command"
 )
 
 // poolClaims are a pool's claims, by how they count for its number of replicas.
@@ -28,13 +29,20 @@ func count(pool *karpenterv1.NodePool, claims []*karpenterv1.NodeClaim) poolClai
 		switch {
 		case claim.DeletionTimestamp != nil || isOfAnother(pool, claim):
 			c.leaving = append(c.leaving, claim)
-		case isTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason):
+		case isDisrupted(claim):
 			c.pending = append(c.pending, claim)
 		default:
 			c.running = append(c.running, claim)
 		}
 	}
 	return c
+}
+
+// isDisrupted reports whether a command removes a claim. Its record is on the claim before replacements are made, and the condition is written beside
+// them.
+func isDisrupted(claim *karpenterv1.NodeClaim) bool {
+	record, recorded := command.Of(claim)
+	return recorded && record.Takes(claim.Name) || isTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason)
 }
 
 // isOfAnother reports whether a claim belongs to an earlier pool of this name: it is about to be
@@ -118,5 +126,5 @@ func claimMatters(old, changed client.Object) bool {
 	a, b := old.(*karpenterv1.NodeClaim), changed.(*karpenterv1.NodeClaim)
 	return (a.DeletionTimestamp == nil) != (b.DeletionTimestamp == nil) ||
 		a.Labels[karpenterv1.LabelNodePool] != b.Labels[karpenterv1.LabelNodePool] ||
-		isTrue(a.Status.Conditions, karpenterv1.ConditionDisruptionReason) != isTrue(b.Status.Conditions, karpenterv1.ConditionDisruptionReason)
+		isDisrupted(a) != isDisrupted(b)
 }

@@ -19,6 +19,7 @@ import (
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
+	"tenon/internal/command"
 	"tenon/internal/controller/static"
 	"tenon/internal/reconcile"
 	"tenon/internal/testing/harness"
@@ -321,6 +322,14 @@ func TestAnotherLeader(t *testing.T) {
 	s.expect(t, "later", "0 1 2")
 }
 
+// recorded puts the record of a command on a claim, one that replaces a claim with another one.
+func recorded(takes, brings string) func(*karpenterv1.NodeClaim) {
+	record := command.Record{ID: "x", Claims: []command.Member{{Claim: takes}}, Replacements: []command.Member{{Claim: brings}}}
+	return func(c *karpenterv1.NodeClaim) {
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, karpenterv1.AnnotationDisruption, record.String())
+	}
+}
+
 func TestDeprovision(t *testing.T) {
 	t.Parallel()
 	launched := func(c *karpenterv1.NodeClaim) { c.Status.ProviderID = "memory:///" + c.Name }
@@ -363,6 +372,15 @@ func TestDeprovision(t *testing.T) {
 			node(s, "web-2", plain, plain, cheap)
 		}, "2"},
 		"last those whose pods object, but they do go": {0, func(s *fixture) { node(s, "web-0", objecting) }, ""},
+		"what a command is about to replace is not counted": {1, func(s *fixture) {
+			s.Named("web-0", "web", recorded("web-0", "web-1"))
+			s.Named("web-1", "web", recorded("web-0", "web-1"))
+		}, "0 1"},
+		"its replacement counts": {1, func(s *fixture) {
+			s.Named("web-0", "web", recorded("web-0", "web-1"))
+			s.Named("web-1", "web", recorded("web-0", "web-1"))
+			node(s, "web-2")
+		}, "0 2"},
 		"what is disrupted or leaving is not counted": {1, func(s *fixture) {
 			s.Named("web-0", "web", disrupted)
 			s.Named("web-1", "web")
