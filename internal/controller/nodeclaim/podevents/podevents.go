@@ -29,18 +29,23 @@ const (
 	// apart is how far two times must lie apart for the later one to be written: pods come in
 	// bursts, and a window of minutes does not mind seconds.
 	apart = 10 * time.Second
-	// apartUnused is the same where no window counts from the time: it is for people, and for a window that the pool may get.
-	apartUnused = time.Minute
+	// unhurried is for how long a time is held back where no window counts from it: it is for people, and for a window that the pool may
+	// get. Most nodes of a fleet that shrinks are gone by then.
+	unhurried = time.Minute
 )
 
 type watcher struct {
 	kit   reconcile.Kit
 	about cloud.Description
+	held  map[string]held // by node; the only worker uses it
 }
+
+// held is the time of the last event on a node, since the time of the first one that is not written.
+type held struct{ since, last time.Time }
 
 // New makes the controller.
 func New(kit reconcile.Kit) reconcile.Controller {
-	w := watcher{kit, kit.Cloud.Describe()}
+	w := watcher{kit, kit.Cloud.Describe(), map[string]held{}}
 	return reconcile.Controller{
 		Name: "nodeclaim.podevents",
 		Watches: []reconcile.Watch{
@@ -90,8 +95,12 @@ func counts(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" && !podpolicy
 
 func (w watcher) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 	claim, node, err := w.keeper(ctx, key.Name)
-	if err != nil || claim == nil && node == nil {
+	if err != nil {
 		return reconcile.Never, err
+	}
+	if claim == nil && node == nil {
+		delete(w.held, key.Name)
+		return reconcile.Never, nil
 	}
 	now := w.kit.Clock.Now()
 	last := now
@@ -105,24 +114,49 @@ func (w watcher) reconcile(ctx context.Context, key reconcile.Key) (reconcile.Re
 	if claim == nil {
 		return w.noteOn(ctx, node, last)
 	}
-	if last.IsZero() || last.Sub(claim.Status.LastPodEventTime.Time) < w.apartFor(ctx, claim) {
+	_, waits := w.held[key.Name]
+	if known := last.IsZero() || last.Sub(claim.Status.LastPodEventTime.Time) < apart; known && !waits {
 		return reconcile.Never, nil
+	}
+	last, wait := w.hold(key.Name, last, now, w.hurries(ctx, claim))
+	if wait > 0 {
+		return reconcile.In(wait), nil
 	}
 	noted := claim.DeepCopy()
 	noted.Status.LastPodEventTime = metav1.NewTime(last)
 	return patch.Values(ctx, w.kit, claim, noted)
 }
 
-// apartFor is how far apart times on a claim must lie. Most writes to claims of a fleet that grows or shrinks would be these times.
-func (w watcher) apartFor(ctx context.Context, claim *karpenterv1.NodeClaim) time.Duration {
+// hurries reports whether a window counts from the time of a claim. Most writes to claims of a fleet that grows or shrinks would be
+// these times.
+func (w watcher) hurries(ctx context.Context, claim *karpenterv1.NodeClaim) bool {
 	pool := &karpenterv1.NodePool{}
 	if err := w.kit.Client.Get(ctx, client.ObjectKey{Name: claim.Labels[karpenterv1.LabelNodePool]}, pool); err != nil {
-		return apart // whose window is not known yet
+		return true // its window is not known yet
 	}
-	if window := pool.Spec.Disruption.ConsolidateAfter.Duration; window == nil || *window == 0 || pool.IsStatic() {
-		return apartUnused
+	window := pool.Spec.Disruption.ConsolidateAfter.Duration
+	return window != nil && *window > 0 && !pool.IsStatic()
+}
+
+// hold keeps the time of an event for a while, together with those of later ones, and then returns the last of them.
+func (w watcher) hold(node string, last, now time.Time, hurry bool) (time.Time, time.Duration) {
+	h, is := w.held[node]
+	if !is {
+		h = held{now, last}
 	}
-	return apart
+	wait := h.since.Add(unhurried).Sub(now)
+	if hurry {
+		wait = 0
+	}
+	if (wait > 0 || hurry) && last.After(h.last) { // otherwise what woke us may be no event
+		h.last = last
+	}
+	if wait <= 0 {
+		delete(w.held, node)
+		return h.last, 0
+	}
+	w.held[node] = h
+	return time.Time{}, wait
 }
 
 // noteOn writes the time on a node of a group.

@@ -136,23 +136,61 @@ func TestAskedToLeave(t *testing.T) {
 	}
 }
 
-// TestApart: a time is written ten seconds after another where a window counts from it, and a minute after it elsewhere.
+// TestApart: where a window counts from it, a time is written ten seconds after another.
 func TestApart(t *testing.T) {
 	t.Parallel()
-	for after, seconds := range map[string]time.Duration{"30s": 10, "1h": 10, "0s": 60, "Never": 60} {
+	for _, after := range []string{"30s", "1h"} {
 		t.Run(after, func(t *testing.T) {
 			t.Parallel()
-			s := set(t, time.Hour, pod("a", time.Hour-(seconds-1)*time.Second))
-			pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
-			s.Must(pool.Spec.Disruption.ConsolidateAfter.UnmarshalJSON([]byte(`"` + after + `"`)))
-			s.Must(s.API.Create(t.Context(), pool))
+			s := set(t, time.Hour, pod("a", time.Hour-9*time.Second))
+			s.consolidatesAfter(t, after)
 			s.Run(s.c, "node-1")
 			s.expect(t, "too soon", time.Hour)
-			s.Must(s.API.Create(t.Context(), pod("b", time.Hour-seconds*time.Second)(s.at)))
+			s.Must(s.API.Create(t.Context(), pod("b", time.Hour-10*time.Second)(s.at)))
 			s.Run(s.c, "node-1")
-			s.expect(t, "then", time.Hour-seconds*time.Second)
+			s.expect(t, "then", time.Hour-10*time.Second)
 		})
 	}
+}
+
+// TestHeldBack: where no window counts from it, the last time of a minute is written when the minute is over.
+func TestHeldBack(t *testing.T) {
+	t.Parallel()
+	for _, after := range []string{"0s", "Never"} {
+		t.Run(after, func(t *testing.T) {
+			t.Parallel()
+			s := set(t, time.Hour, pod("a", 5*time.Second))
+			s.consolidatesAfter(t, after)
+			gone := s.c.Watches[1].KeysOf(t.Context(), pod("b", time.Hour)(s.at))[0]
+			for _, tc := range []struct {
+				at   time.Duration
+				key  reconcile.Key
+				want time.Duration // ago, from the start
+				wait time.Duration
+			}{
+				{0, reconcile.Key{Name: "node-1"}, time.Hour, time.Minute},
+				{50 * time.Second, gone, time.Hour, 10 * time.Second},
+				{60 * time.Second, gone, -50 * time.Second, 0},
+				{70 * time.Second, gone, -50 * time.Second, time.Minute},
+				{130 * time.Second, gone, -70 * time.Second, 0},
+			} {
+				s.Clock.SetTime(s.start.Add(tc.at))
+				result, err := s.c.Reconcile(t.Context(), tc.key)
+				if err != nil || result.After != tc.wait {
+					t.Errorf("after %s: again in %s, %v, want %s", tc.at, result.After, err, tc.wait)
+				}
+				s.expect(t, "after "+tc.at.String(), tc.want)
+			}
+		})
+	}
+}
+
+// consolidatesAfter makes the pool of the claim.
+func (s fixture) consolidatesAfter(t *testing.T, after string) {
+	t.Helper()
+	pool := &karpenterv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	s.Must(pool.Spec.Disruption.ConsolidateAfter.UnmarshalJSON([]byte(`"` + after + `"`)))
+	s.Must(s.API.Create(t.Context(), pool))
 }
 
 // TestGone: a pod that is gone is an event of now, once in ten seconds.
