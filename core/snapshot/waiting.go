@@ -31,6 +31,8 @@ type Waiting struct {
 	Refused []Refused `json:"refused,omitempty"`
 	// Spare is until when no claim is made for buffers, because the last ones failed.
 	Spare time.Time `json:"spare,omitzero"`
+	// Replacing is until when replacements of disruptions may be made that do not exist yet, at the latest; zero if all exist.
+	Replacing time.Time `json:"replacing,omitzero"`
 }
 
 // Succession is how many pods of one workload end on nodes that stay, and its pods that want a

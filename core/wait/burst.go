@@ -23,11 +23,14 @@ func burst(s *snapshot.Snapshot, claims []plan.Claim) func(*plan.Claim) plan.Del
 	}
 }
 
-// spare has claims for buffers wait while a burst goes on, whose pods may need the same, and for
-// a while after the last ones failed.
+// spare has claims for buffers wait while a burst goes on, whose pods may need the same, while replacements are about to
+// be made, on which the buffers of the nodes that go may have their room, and for a while after the last ones failed.
 func spare(s *snapshot.Snapshot) plan.Delay {
 	if d := gathering(s); d.Code != reason.None {
 		return d
+	}
+	if s.Waiting.Replacing.After(s.Now) {
+		return plan.Delay{Code: reason.OthersReplaced, Until: s.Waiting.Replacing}
 	}
 	if s.Waiting.Spare.After(s.Now) {
 		return plan.Delay{Code: reason.LaunchesRefused, Until: s.Waiting.Spare}

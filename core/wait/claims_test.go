@@ -83,6 +83,7 @@ func TestSpareClaims(t *testing.T) {
 		{}: {Spare: now},
 		{Code: reason.LaunchesRefused, Until: now.Add(4)}: {Spare: now.Add(4)},
 		{Code: reason.BurstGoesOn, Until: now.Add(2)}:     {Spare: now.Add(4), Burst: now.Add(2)},
+		{Code: reason.OthersReplaced, Until: now.Add(3)}:  {Spare: now.Add(4), Replacing: now.Add(3)},
 	} {
 		p := &plan.Plan{Spare: make([]plan.Claim, 1)}
 		Claims(&snapshot.Snapshot{Now: now, Waiting: waiting}, p)

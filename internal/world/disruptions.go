@@ -110,6 +110,22 @@ func (d *Disruptions) Restore(r command.Record) {
 	}
 }
 
+// longestMaking is how long the replacements of a command that is being written may take to be made.
+const longestMaking = 10 * time.Second
+
+// making returns until when replacements may be made that do not exist yet; zero if all exist.
+func (d *Disruptions) making(exists func(claim string) bool) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var until time.Time
+	for _, u := range d.all { // the latest, in any order
+		if u.Beginning && slices.ContainsFunc(u.Record.Replacements, func(m command.Member) bool { return !exists(m.Claim) }) {
+			until = later(until, u.Since.Add(longestMaking))
+		}
+	}
+	return until
+}
+
 // Closed notes since when the nodes of a command take no pods; zero if some still do.
 func (d *Disruptions) Closed(id string, since time.Time) {
 	d.mu.Lock()

@@ -8,6 +8,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/instancetype"
+	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
 	"tenon/internal/command"
@@ -50,6 +51,32 @@ func TestCommandsAreInThePicture(t *testing.T) {
 	if n, unseen := look(3 * time.Minute); n.Leaving || unseen || w.Disruptions().Ended() != 1 {
 		t.Errorf("over: leaving %t, unseen %t", n.Leaving, unseen)
 	}
+}
+
+// While a command is written, the picture says that its replacements do not exist yet: what they will hold may seem to have no room.
+func TestReplacementsToCome(t *testing.T) {
+	t.Parallel()
+	clock := testclock.NewFakePassiveClock(noon)
+	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, clock)
+	w.Put(pool(0))
+	w.Put(claim(0))
+	reader := w.Reader()
+	expect := func(when string, want time.Time) {
+		t.Helper()
+		if got := reader.Picture(world.Moment{Now: noon}).Snapshot.Waiting.Replacing; !got.Equal(want) {
+			t.Errorf("%s: until %s, want %s", when, got, want)
+		}
+	}
+	record := command.Record{ID: "x7k2p", Reason: plan.Underutilized, Claims: []command.Member{{Claim: claim(0).Name}}, Replacements: []command.Member{{Claim: claim(1).Name}}}
+	expect("before", time.Time{})
+	w.Disruptions().Begin(world.Underway{Record: record})
+	expect("begun", noon.Add(10*time.Second))
+	w.Assume(claim(1), model.Resources{}, nil)
+	expect("made", time.Time{})
+	w.Retract(claim(1).Name)
+	expect("not made after all", noon.Add(10*time.Second))
+	w.Disruptions().Begun(record.ID)
+	expect("under way", time.Time{})
 }
 
 // The picture includes what past disruptions have taught about a pool.
