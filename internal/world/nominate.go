@@ -1,14 +1,18 @@
 package world
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/core/order"
+	"tenon/core/snapshot"
 	"tenon/internal/ingest"
 )
 
@@ -111,11 +115,16 @@ func (w *World) Unopened() Unopened {
 // nominated reports whether the nomination of one of some pods stands, as far as we know.
 func (l *ledger) nominated(pods map[types.UID]placedPod) bool {
 	for uid := range pods {
-		if said := l.nominations[uid]; said != nil && said.node != "" {
+		if l.isNominated(uid) {
 			return true
 		}
 	}
 	return false
+}
+
+func (l *ledger) isNominated(pod types.UID) bool {
+	said := l.nominations[pod]
+	return said != nil && said.node != ""
 }
 
 // NominationsFor returns the nominations to write before the nodes of claims open for pods. The world
@@ -126,6 +135,7 @@ func (w *World) NominationsFor(nodes map[string]string) []Nomination {
 	if !w.ledger.contended() {
 		return nil
 	}
+	w.lineUp(order.Keys(nodes))
 	var out []Nomination
 	for claim, node := range nodes {
 		for uid, s := range w.ledger.byClaim[claim] {
@@ -134,6 +144,38 @@ func (w *World) NominationsFor(nodes map[string]string) []Nomination {
 	}
 	sortNominations(out)
 	return out
+}
+
+// lineUp exchanges places between pods of one template, so that those that kube-scheduler tries first have theirs on the
+// nodes that open first, those of the first claims. A pod that is tried before its node is open loses its nomination, and
+// another may take its room.
+func (w *World) lineUp(claims []string) {
+	places, pods := map[snapshot.TemplateIndex][]string{}, map[snapshot.TemplateIndex][]*corev1.Pod{}
+	for _, claim := range claims {
+		for uid, s := range w.ledger.byClaim[claim] {
+			if pod := w.pods.all[s.key]; s.shape >= 0 && pod != nil && nominable(pod, uid) && !w.ledger.isNominated(uid) {
+				places[s.shape], pods[s.shape] = append(places[s.shape], claim), append(pods[s.shape], pod)
+			}
+		}
+	}
+	for _, shape := range order.Keys(pods) {
+		slices.SortFunc(pods[shape], triedFirst)
+		for i, pod := range pods[shape] {
+			if claim := places[shape][i]; claim != w.ledger.claimFor(pod.UID) {
+				w.givePlace(claim, pod.UID, keyOf(pod), shape)
+			}
+		}
+	}
+}
+
+// triedFirst compares pods by when kube-scheduler comes to them: it takes those first that it has last tried first, and writes
+// into a pod when it has found no node for it.
+func triedFirst(a, b *corev1.Pod) int {
+	tried, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
+	if err != nil {
+		tried = 0
+	}
+	return cmp.Or(tried, compareKeys(keyOf(a), keyOf(b)))
 }
 
 // Heard reports whether watches have reported all standing nominations for a claim's node.
@@ -173,8 +215,7 @@ func (w *World) Corrections() []Nomination {
 // nominate appends the nomination of a pod, unless it stands already, it was tried too often, or the
 // scheduler has nominated the pod itself.
 func (w *World) nominate(out []Nomination, uid types.UID, k key, node string) []Nomination {
-	pod := w.pods.all[k]
-	if pod == nil || pod.UID != uid || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Status.NominatedNodeName != "" || inOrder(pod) {
+	if pod := w.pods.all[k]; pod == nil || !nominable(pod, uid) {
 		return out
 	}
 	said := w.ledger.nominations[uid]
@@ -187,6 +228,11 @@ func (w *World) nominate(out []Nomination, uid types.UID, k key, node string) []
 	}
 	said.node, said.seen, said.nodes = node, false, append(said.nodes, node)
 	return append(out, Nomination{PodRef{uid, k.Namespace, k.Name}, node})
+}
+
+// nominable reports whether a pod waits, in no order with others, and not where the scheduler wants to make room for it.
+func nominable(pod *corev1.Pod, uid types.UID) bool {
+	return pod.UID == uid && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && pod.Status.NominatedNodeName == "" && !inOrder(pod)
 }
 
 func (w *World) withdraw(out []Nomination, uid types.UID, k key) []Nomination {
@@ -287,7 +333,7 @@ func (w *World) recheckNomination(pod types.UID, k key) {
 // tried them when it did not know yet that the node is open, and what it took away keeps no room.
 func (w *World) recheckNominations(claim string) {
 	for uid, s := range w.ledger.byClaim[claim] {
-		if said := w.ledger.nominations[uid]; said == nil || said.node == "" {
+		if !w.ledger.isNominated(uid) {
 			w.recheckNomination(uid, s.key)
 		}
 	}

@@ -115,6 +115,44 @@ func TestNominationsAreForPodsThatCompete(t *testing.T) {
 	}
 }
 
+// Of the pods of one template, those that kube-scheduler tries first have their places on the nodes that open first. Pods
+// that are nominated already keep theirs.
+func TestPodsLineUp(t *testing.T) {
+	t.Parallel()
+	first := map[string]string{"claim-0": "node-0"}
+	both := map[string]string{"claim-0": "node-0", "claim-1": "node-1"}
+	for name, c := range map[string]struct {
+		opens []map[string]string
+		want  string
+	}{
+		"at once":               {[]map[string]string{both}, "0:node-0 2:node-1 5:node-0 1:node-1 3:node-0 4:node-0"},
+		"one node is ahead":     {[]map[string]string{first, both}, "0:node-0 2:node-0 1:node-0 4:node-0 5:node-1 3:node-1"},
+		"each node for itself":  {[]map[string]string{first, {"claim-1": "node-1"}}, "0:node-0 2:node-0 1:node-0 4:node-0 5:node-1 3:node-1"},
+		"the same node, thrice": {[]map[string]string{first, first, first}, "0:node-0 2:node-0 1:node-0 4:node-0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBought(t, 1, 2, 1+manySets, 2+manySets, 3, 1+2*manySets)
+			for i, version := range []string{"30", "9", "100", "8", "40", "20"} {
+				b.pods[i].ResourceVersion = version
+				b.Put(b.pods[i])
+			}
+			if cause := b.Assume(claim(1), model.Resources{}, []world.PodRef{refOf(b.pods[3]), refOf(b.pods[5])}); cause.Code != reason.None {
+				t.Fatal(cause.Text())
+			}
+			var got []string
+			for _, nodes := range c.opens {
+				if said := b.told(b.NominationsFor(nodes)); said != "" {
+					got = append(got, said)
+				}
+			}
+			if got := strings.Join(got, " "); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // A pod that is spread over zones is bound in turn with others, and the scheduler removes a nomination
 // ahead of its turn: such a pod gets none, and a node for such pods alone waits for none.
 func TestNoNominationAheadOfATurn(t *testing.T) {

@@ -93,9 +93,7 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 		conditions.SetUnknown(karpenterv1.ConditionRegistered, "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
 		return reconcile.In(wait), err
 	}
-	delete(together, claim.Name)
-	l.openTogether(ctx, together)
-	if err := l.saveNode(ctx, nodes[0], admittedNode(node, claim)); err != nil {
+	if err := l.openTogether(ctx, claim.Name, together, func() error { return l.saveNode(ctx, nodes[0], admittedNode(node, claim)) }); err != nil {
 		return reconcile.Never, err
 	}
 	if l.places != nil {
@@ -111,15 +109,23 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 // open within one or two.
 const sideBySide = 60
 
-// openTogether opens nodes, by claim. If they opened one after the other, kube-scheduler would try pods whose nodes are still closed, and
-// put them elsewhere. A node that cannot be opened here opens when its claim comes to that.
-func (l *lifecycle) openTogether(ctx context.Context, nodes map[string]string) {
+// openTogether opens the node of a claim and others, by claim, in the order of their claims. If they opened one after the other,
+// kube-scheduler would try pods whose nodes are still closed, and put them elsewhere. Another node that cannot be opened here opens when
+// its claim comes to that.
+func (l *lifecycle) openTogether(ctx context.Context, claim string, nodes map[string]string, open func() error) error {
 	claims := order.Keys(nodes)
+	if _, among := nodes[claim]; !among {
+		claims = append(claims, claim)
+	}
+	var failed error
 	parallel.Run(l.parallel, len(claims), func(i int) {
-		if err := l.openOne(ctx, claims[i], nodes[claims[i]]); err != nil {
+		if claims[i] == claim {
+			failed = open()
+		} else if err := l.openOne(ctx, claims[i], nodes[claims[i]]); err != nil {
 			reconcile.Log(ctx).V(1).Info("a node does not open with others", "NodeClaim", claims[i], "reason", err.Error())
 		}
 	})
+	return failed
 }
 
 func (l *lifecycle) openOne(ctx context.Context, claimName, nodeName string) error {
