@@ -82,6 +82,7 @@ func (w watcher) reconcile(ctx context.Context, _ reconcile.Key) (reconcile.Resu
 			w.tellForeign(o, g)
 			tell(o, g, members{s.nodes, &w.kit.Settings.GroupTaints}, &s.ranks, w.kit.Clock.Now())
 			w.tellUpkeep(o, g, s.nodes, w.kit.Clock.Now())
+			w.tellHealth(o, g, s.nodes, w.kit.Clock.Now())
 			tellActive(o, &s.foreign, w.kit.Clock.Now())
 			tellPriority(o, &s.ranks)
 			tellHandover(o, g, s.nodes, w.kit.Clock.Now())

@@ -190,7 +190,7 @@ func TestProblemsAreTold(t *testing.T) {
 			g.Problems = []cloud.GroupProblem{{Effect: cloud.Hindered, Reason: "InvalidTag", Message: "a tag", Remedy: "mend-it"}}
 		},
 			want: map[string]string{"Unhindered": "False InvalidTag", "Ready": "True Ready"}},
-		"many nodes are missing": {change: func(g *cloud.Group) { *g = web(8) }, nodes: 4, want: map[string]string{"Healthy": "False NodesMissing", "Ready": "True Ready"}},
+		"many nodes start": {change: func(g *cloud.Group) { *g = web(8) }, nodes: 4, want: map[string]string{"Healthy": "True NodesReady", "Ready": "True Ready"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -215,6 +215,54 @@ func TestProblemsAreTold(t *testing.T) {
 			sound := &tenonv1alpha1.NodeGroup{}
 			if !r.Get("other", sound) || status(sound)["Ready"] != "True Ready" {
 				t.Errorf("the other group: %v", status(sound))
+			}
+		})
+	}
+}
+
+// A group is unhealthy when many of its instances have had their time and are not in service. Those that start are not missing: else a group that has
+// just grown could not grow for the pods that come next.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	young := func(r *harness.Harness) func(*corev1.Node) {
+		return func(n *corev1.Node) {
+			unready(n)
+			n.CreationTimestamp = metav1.NewTime(r.Clock.Now())
+		}
+	}
+	cases := map[string]struct {
+		change func(*harness.Harness) func(*corev1.Node) // of the nodes from the fifth on; the group has eight instances
+		nodes  int
+		after  time.Duration
+		want   string
+	}{
+		"four instances boot":                          {nodes: 4, want: "True NodesReady"},
+		"four have not come":                           {nodes: 4, after: 15 * time.Minute, want: "False NodesMissing"},
+		"four nodes become Ready":                      {change: young, nodes: 8, want: "True NodesReady"},
+		"four nodes have not become Ready":             {change: young, nodes: 8, after: 15 * time.Minute, want: "False NodesMissing"},
+		"four nodes are not Ready any more":            {change: func(*harness.Harness) func(*corev1.Node) { return unready }, nodes: 8, want: "False NodesMissing"},
+		"three nodes are not Ready, and some come":     {change: func(*harness.Harness) func(*corev1.Node) { return unready }, nodes: 7, want: "True NodesReady"},
+		"three nodes are not Ready, and one is absent": {change: func(*harness.Harness) func(*corev1.Node) { return unready }, nodes: 7, after: 15 * time.Minute, want: "False NodesMissing"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := harness.New(t, memory.Options{})
+			g := web(8)
+			for i := range tc.nodes {
+				change := func(*corev1.Node) {}
+				if i >= 4 {
+					change = tc.change(r)
+				}
+				r.Must(r.API.Create(t.Context(), node(r, i, change)))
+			}
+			o := look(t, r, &groups{list: []cloud.Group{g}}, "web")
+			if tc.after > 0 {
+				r.Clock.Step(tc.after)
+				o = look(t, r, &groups{list: []cloud.Group{g}}, "web")
+			}
+			if got := status(o)["Healthy"]; got != tc.want {
+				t.Errorf("Healthy is %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func (w watcher) factsOf(o *tenonv1alpha1.NodeGroup, s *seen) clusterautoscaler.
 		out.BackoffCode, out.BackedBy = c.Reason, c.Message
 	}
 	for _, u := range o.Status.Unregistered {
-		if w.kit.Clock.Since(u.Since.Time) >= w.provisions(o) {
+		if w.late(o, u, w.kit.Clock.Now()) {
 			out.Counts.LongUnregistered++
 		} else {
 			out.Counts.Unregistered++

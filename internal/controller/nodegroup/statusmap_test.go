@@ -72,9 +72,9 @@ func TestTroubleIsTold(t *testing.T) {
 		unhealthy bool
 		errors    string
 	}{
-		"many nodes are missing":     {mode: tenonv1alpha1.ModeCAS, instances: 8, unhealthy: true},
+		"many nodes are not Ready":   {mode: tenonv1alpha1.ModeCAS, instances: 8, unhealthy: true},
 		"few are":                    {mode: tenonv1alpha1.ModeCAS, instances: 3},
-		"missing in mode native":     {mode: tenonv1alpha1.ModeNative, instances: 8},
+		"not Ready in mode native":   {mode: tenonv1alpha1.ModeNative, instances: 8},
 		"no answer":                  {mode: tenonv1alpha1.ModeCAS, err: harness.ErrBroken, errors: "errors_total{type=cloudProviderError} 2"},
 		"no answer, in mode observe": {mode: tenonv1alpha1.ModeObserve, err: harness.ErrBroken},
 	} {
@@ -83,10 +83,13 @@ func TestTroubleIsTold(t *testing.T) {
 			r := harness.New(t, memory.Options{}, &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "web", Mode: tc.mode}})
 			r.Kit.Settings.WriteStatusConfigMap = true
 			g := &groups{list: []cloud.Group{web(tc.instances)}, err: tc.err}
+			for i := range tc.instances {
+				r.Must(r.API.Create(t.Context(), node(r, i, unready)))
+			}
 			look(t, r, g, "web")
 			look(t, r, g, "web")
 			if told := slices.ContainsFunc(r.Events(), func(e string) bool {
-				return strings.Contains(e, "ClusterUnhealthy") && strings.Contains(e, "8 instances")
+				return strings.Contains(e, "ClusterUnhealthy") && strings.Contains(e, "8 have one that is not Ready")
 			}); told != tc.unhealthy {
 				t.Errorf("told that it is unhealthy: %t", told)
 			}

@@ -30,15 +30,7 @@ const (
 	reasonSupported  = "Supported"
 	reasonCopied     = "CopiedFromNodes"
 	reasonDescribed  = "DescribedByGroup"
-	reasonHealthy    = "NodesReady"
-	reasonUnhealthy  = "NodesMissing"
 	reasonUnhindered = "NothingKnown"
-)
-
-// A group is unhealthy when more nodes than these, and more than this part of its nodes, are not Ready. (As in Cluster Autoscaler.)
-const (
-	missingAllowed        = 3
-	missingAllowedPercent = 45
 )
 
 // tell writes into an object what is known about its group.
@@ -67,7 +59,6 @@ func tell(o *tenonv1alpha1.NodeGroup, g *cloud.Group, m members, ranks *prioriti
 	set.SetTrueBecause(tenonv1alpha1.ConditionGroupFound, reasonFound, "")
 	tellSupported(&set, g)
 	tellTemplate(&set, g, next, from)
-	tellHealth(&set, s)
 	tellHindrances(&set, g, len(from) > 0, ranks.hinders(o))
 	s.Conditions = set.List()
 }
@@ -129,21 +120,6 @@ func tellTemplate(set *condition.Set, g *cloud.Group, next *cloud.GroupTemplate,
 	default:
 		set.SetTrueBecause(tenonv1alpha1.ConditionTemplateKnown, reasonDescribed, "")
 	}
-}
-
-func tellHealth(set *condition.Set, s *tenonv1alpha1.NodeGroupStatus) {
-	i := s.Instances
-	missing := i.Unready + i.Unregistered
-	text := fmt.Sprintf("%d of %d instances have a node that is Ready", i.Ready, i.Total-i.Leaving)
-	if missing > missingAllowed && missing*100 > (i.Ready+missing)*missingAllowedPercent {
-		text = fmt.Sprintf("%d instances have no node and %d have one that is not Ready, of %d", i.Unregistered, i.Unready, i.Total-i.Leaving)
-		set.SetFalse(tenonv1alpha1.ConditionHealthy, reasonUnhealthy, withRemedy(text, "see whether instances can reach the API server and may join the cluster"))
-		return
-	}
-	if more := s.Size.Desired - (i.Total - i.Leaving); more > 0 {
-		text += fmt.Sprintf(", %d more are to come", more)
-	}
-	set.SetTrueBecause(tenonv1alpha1.ConditionHealthy, reasonHealthy, text)
 }
 
 // tellHindrances sets the condition Unhindered. If nodes show the template, unknown settings count as hindrances too, and so does a mistake in

@@ -117,7 +117,7 @@ func (w watcher) maintain(ctx context.Context, o *tenonv1alpha1.NodeGroup, g *cl
 	var wrong []error
 	now := w.kit.Clock.Now()
 	for _, u := range o.Status.Unregistered {
-		if now.Sub(u.Since.Time) >= w.provisions(o) {
+		if w.late(o, u, now) {
 			wrong = append(wrong, w.endUnregistered(ctx, o, u))
 		}
 	}
