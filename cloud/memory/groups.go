@@ -104,6 +104,13 @@ func (g *Groups) End(_ context.Context, name, providerID string) (int64, error) 
 	return group.Desired, nil
 }
 
+// Take has the cloud end an instance, which the group replaces.
+func (g *Groups) Take(name, providerID string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.remove(g.find(name), providerID)
+}
+
 func (g *Groups) remove(group *cloud.Group, providerID string) {
 	gone := *group.Find(providerID)
 	group.Instances = slices.DeleteFunc(slices.Clone(group.Instances), func(i cloud.GroupInstance) bool { return i.ProviderID == providerID })

@@ -31,16 +31,30 @@ func Ask(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, fro
 // that is written, which the provider remembers. If the write fails, the controller that shows groups writes the size.
 func Show(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, desired int64, why Why) (*tenonv1alpha1.NodeGroup, error) {
 	return write(ctx, kit, g, func(s *tenonv1alpha1.NodeGroupStatus, now metav1.Time) error {
+		before := s.Size.Desired
 		s.Size.Desired, s.Size.Since = latest(ctx, kit, g.Spec.GroupName, desired), now
 		switch why {
 		case Grown:
 			scaled(s).Up = now
 		case Shrunk:
 			scaled(s).Down = now
+			leave(s.Instances, before-s.Size.Desired)
 		case Corrected:
 		}
 		return nil
 	})
+}
+
+// leave counts instances that had a node as leaving: the size no longer includes them, and counts and size have to be of the same moment, since what
+// is still to come is computed from both.
+func leave(i *tenonv1alpha1.NodeGroupInstances, n int64) {
+	if i == nil {
+		return
+	}
+	for _, part := range []*int64{&i.Ready, &i.Unready} {
+		moved := max(min(n, *part), 0)
+		*part, i.Leaving, n = *part-moved, i.Leaving+moved, n-moved
+	}
 }
 
 // latest is the size that the cloud keeps, as the provider knows it; without an answer it is the given one.

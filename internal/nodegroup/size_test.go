@@ -18,7 +18,9 @@ func TestSizesAreShownInTheOrderOfTheCloud(t *testing.T) {
 	t.Parallel()
 	r := harness.New(t, memory.Options{}, &tenonv1alpha1.NodeGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: tenonv1alpha1.NodeGroupSpec{GroupName: "web", Mode: tenonv1alpha1.ModeHandover},
-		Status: tenonv1alpha1.NodeGroupStatus{Size: &tenonv1alpha1.NodeGroupSize{Max: 9, Desired: 3}},
+		Status: tenonv1alpha1.NodeGroupStatus{
+			Size: &tenonv1alpha1.NodeGroupSize{Max: 9, Desired: 3}, Instances: &tenonv1alpha1.NodeGroupInstances{Total: 3, Ready: 1, Unready: 2},
+		},
 	})
 	groups := memory.NewGroups(cloud.Group{Name: "web", Max: 9, Desired: 3, Types: []string{"m5.large"}, Zones: []string{"a"}})
 	r.Kit.Groups = groups
@@ -39,5 +41,9 @@ func TestSizesAreShownInTheOrderOfTheCloud(t *testing.T) {
 	r.Get("web", &o)
 	if o.Status.Size.Desired != 1 {
 		t.Errorf("%d are shown after sizes %v, want 1", o.Status.Size.Desired, sizes)
+	}
+	// The counts are those of the same moment: until the group is looked at again, further instances are to come if the size is larger.
+	if want := (tenonv1alpha1.NodeGroupInstances{Total: 3, Unready: 1, Leaving: 2}); *o.Status.Instances != want {
+		t.Errorf("instances %+v, want %+v", *o.Status.Instances, want)
 	}
 }

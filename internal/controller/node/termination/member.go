@@ -68,7 +68,7 @@ func (c *controller) groupOf(ctx context.Context, node *corev1.Node) (*tenonv1al
 	return object, nil
 }
 
-// endMember ends the instance of a group's node. The group gets smaller by it unless it is as small as it may be; then the
+// endMember ends the instance of a group's node, unless the cloud takes it. The group gets smaller by it unless it is as small as it may be; then the
 // cloud replaces the instance. First it is written on the node that this was done, since the desired size does not
 // include the instance any more; until then the call is made again, which does no harm.
 func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
@@ -82,12 +82,9 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 	if first, err := lookup.IsFirst(ctx, c.Client, p.Node); err != nil || !first { // the instance is another node's
 		return progress{done: err == nil}, err
 	}
-	ended := p.Node.Annotations[tenonv1alpha1.AnnotationEnded] != ""
-	if group, err := c.listed(ctx, object.Spec.GroupName); err != nil || ended && group != nil {
-		return progress{done: err == nil && group.Find(p.Node.Spec.ProviderID) == nil, again: instanceAgain}, err
-	}
-	if !p.Ends.IsZero() { // the cloud takes the instance, and the group replaces it
-		return finished, nil
+	ended, taken := p.Node.Annotations[tenonv1alpha1.AnnotationEnded] != "", c.Clock.Now().Before(p.Ends.Add(listedWithin))
+	if group, err := c.listed(ctx, object.Spec.GroupName); err != nil || (ended || taken) && group != nil {
+		return progress{done: err == nil && goes(group.Find(p.Node.Spec.ProviderID), taken), again: instanceAgain}, err
 	}
 	if delay, err := c.delayed(ctx, p, object); err != nil || delay > 0 {
 		return waitFor(delay), err
@@ -116,8 +113,17 @@ func (c *controller) endMember(ctx context.Context, p *pass) (progress, error) {
 		c.Metrics.ClusterAutoscalerScaledDownNodesTotal.WithLabelValues(scaledDown(p.Node), "", "", "").Inc()
 	}
 	reconcile.Log(ctx).Info("ended the instance of a node group", "NodeGroup", object.Name, "provider-id", p.Node.Spec.ProviderID, "desired", desired)
-	_, err = nodegroup.Show(ctx, c.Kit, object, desired, nodegroup.Shrunk)
+	shown, err := nodegroup.Show(ctx, c.Kit, object, desired, nodegroup.Shrunk)
+	if err == nil && c.o.Shown != nil {
+		c.o.Shown(shown)
+	}
 	return waitFor(instanceAgain), client.IgnoreNotFound(err)
+}
+
+// goes reports whether the node may go with its instance, which is nil once it is gone. The group replaces an instance that the cloud takes, but not
+// before it ends: without the node, decisions would already count on the instance to come, and pods would wait for it.
+func goes(i *cloud.GroupInstance, taken bool) bool {
+	return i == nil || taken && i.State == cloud.Terminating
 }
 
 func (c *controller) tellEnded(node *corev1.Node) {

@@ -3,6 +3,7 @@ package termination_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,9 +42,11 @@ func member(t *testing.T, floor int64) (*harness.Harness, *memory.Groups, *corev
 	return h, groups, node, termination.New(h.Kit, termination.Options{})
 }
 
-// run looks at the node as often as the controller asks, but not for ever.
-func runMember(h *harness.Harness, c reconcile.Controller) {
-	for range 30 {
+// runMember looks at the node as often as the controller asks, but not for ever.
+func runMember(h *harness.Harness, c reconcile.Controller) { runFor(h, c, 30) }
+
+func runFor(h *harness.Harness, c reconcile.Controller, times int) {
+	for range times {
 		result := h.Run(c, "n")
 		if result == reconcile.Never {
 			return
@@ -60,13 +63,13 @@ func TestAMemberOfAGroupGoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, groups, node, _ := member(t, tc.floor)
-			shown := int64(0) // when it is told that the instance was ended
+			shown, told := int64(0), int64(0) // when the end of the instance is told, and with the object
 			c := termination.New(h.Kit, termination.Options{Ended: func(n *corev1.Node) {
 				var g tenonv1alpha1.NodeGroup
 				if h.Get("web", &g) && n.Annotations[tenonv1alpha1.AnnotationEnded] != "" {
 					shown = g.Status.Size.Desired
 				}
-			}})
+			}, Shown: func(g *tenonv1alpha1.NodeGroup) { told = g.Status.Size.Desired }})
 			h.Run(c, "n")
 			if groups.Ended() != 0 {
 				t.Fatal("a node that stays is ended")
@@ -84,8 +87,8 @@ func TestAMemberOfAGroupGoes(t *testing.T) {
 			if groups.Ended() != 1 || list[0].Desired != tc.want || g.Status.Size.Desired != tc.want {
 				t.Errorf("%d ended, the cloud keeps %d and %d is shown, want 1 and %d", groups.Ended(), list[0].Desired, g.Status.Size.Desired, tc.want)
 			}
-			if shown != 2 {
-				t.Errorf("the size was %d when it was told that the instance was ended, want 2", shown)
+			if shown != 2 || told != tc.want {
+				t.Errorf("the size was %d when it was told that the instance was ended, and %d was told, want 2 and %d", shown, told, tc.want)
 			}
 		})
 	}
@@ -137,18 +140,36 @@ func TestAMemberWhoseInstanceIsGone(t *testing.T) {
 	}
 }
 
-// TestAMemberThatTheCloudTakes: nothing is ended, and the size stays: the group replaces the instance.
+// TestAMemberThatTheCloudTakes: the drained node stays until the cloud takes its instance, so that no decision counts on the replacement before; nothing
+// is ended, and the size stays. An instance that the cloud does not take after all is ended like others.
 func TestAMemberThatTheCloudTakes(t *testing.T) {
 	t.Parallel()
-	h, groups, node, c := member(t, 0)
-	metav1.SetMetaDataAnnotation(&node.ObjectMeta, departure.AnnotationEnds, h.Clock.Now().Add(time.Minute).UTC().Format(time.RFC3339))
-	h.Put(node)
-	h.Delete(node)
-	runMember(h, c)
-	list, err := groups.Groups(context.Background())
-	h.Must(err)
-	if h.Get("n", &corev1.Node{}) || groups.Ended() != 0 || list[0].Desired != 2 {
-		t.Errorf("the node is still there, or %d instances are ended, or %d are desired", groups.Ended(), list[0].Desired)
+	for name, tc := range map[string]struct {
+		change func(h *harness.Harness, groups *memory.Groups, id string)
+		stays  bool
+		ended  int
+	}{
+		"it is not taken yet": {func(*harness.Harness, *memory.Groups, string) {}, true, 0},
+		"it is gone":          {func(_ *harness.Harness, g *memory.Groups, id string) { g.Take("Web", id) }, false, 0},
+		"it is ending":        {func(h *harness.Harness, g *memory.Groups, id string) { h.Kit.Groups = ending{g, id} }, false, 0},
+		"it is never taken":   {func(h *harness.Harness, _ *memory.Groups, _ string) { h.Clock.Step(4 * time.Minute) }, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, groups, node, c := member(t, 0)
+			metav1.SetMetaDataAnnotation(&node.ObjectMeta, departure.AnnotationEnds, h.Clock.Now().Add(time.Minute).UTC().Format(time.RFC3339))
+			h.Put(node)
+			h.Delete(node)
+			runFor(h, c, 5) // the node is drained
+			if !h.Get("n", &corev1.Node{}) {
+				t.Fatal("the node has gone before its instance")
+			}
+			tc.change(h, groups, node.Spec.ProviderID)
+			runFor(h, termination.New(h.Kit, termination.Options{}), 5)
+			if stays := h.Get("n", &corev1.Node{}); stays != tc.stays || groups.Ended() != tc.ended || groups.List()[0].Desired != int64(2-tc.ended) {
+				t.Errorf("the node stays: %t; %d instances are ended, and %d are desired", stays, groups.Ended(), groups.List()[0].Desired)
+			}
+		})
 	}
 }
 
@@ -185,6 +206,23 @@ type denied struct{ unasked }
 
 // unasked are groups of which nothing else is asked.
 type unasked interface{ cloud.Groups }
+
+// ending are groups that end one instance by themselves.
+type ending struct {
+	unasked
+	id string
+}
+
+func (e ending) Groups(ctx context.Context) ([]cloud.Group, error) {
+	list, err := e.unasked.Groups(ctx)
+	for i := range list {
+		list[i].Instances = slices.Clone(list[i].Instances)
+		if instance := list[i].Find(e.id); instance != nil {
+			instance.State = cloud.Terminating
+		}
+	}
+	return list, err
+}
 
 func (denied) End(context.Context, string, string) (int64, error) { return 0, errors.New("denied") }
 

@@ -52,6 +52,9 @@ type Options struct {
 	// Ended is told of the node of a group as it will be and as it is written that its instance was ended, before the group's smaller size
 	// is shown: the watch of groups may be faster than that of nodes, or than the write, and the instance would be missing twice. It may be nil.
 	Ended func(*corev1.Node)
+	// Shown is told of a group's object as its smaller size has been written. The watch may bring it much later, and until then the instance that has ended
+	// would count as one to come. It may be nil.
+	Shown func(*tenonv1alpha1.NodeGroup)
 }
 
 // New makes the controller.
