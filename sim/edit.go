@@ -306,6 +306,7 @@ func (s *Sim) untag() {
 func (s *Sim) Untag(providerID string, tag memory.Tag) {
 	s.Log.Info("edit", "untags", providerID, "tag", string(tag))
 	s.Cloud.Untag(providerID, tag)
+	s.watch.Untagged(providerID)
 }
 
 // Meddle returns a claim or a node whose finalizers a user removes: the product is not responsible for the

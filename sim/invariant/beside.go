@@ -2,6 +2,7 @@ package invariant
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -14,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	podresource "k8s.io/component-helpers/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/utils/ptr"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/command"
+	"tenon/internal/podresources"
 	"tenon/sim/store"
 )
 
@@ -191,22 +194,10 @@ func (w *Watch) wishes() ([]*corev1.Pod, bool) {
 			all = append(all, wish.pod)
 		}
 	}
-	have := map[types.UID]int32{}
-	for _, pods := range w.podsOn { // a sum, in any order
-		for _, pod := range pods { // as above
-			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && pod.DeletionTimestamp == nil && !finished(pod) {
-				have[ref.UID]++
-			}
-		}
-	}
-	for _, set := range store.All[*appsv1.ReplicaSet](w.Store) {
-		missing := int32(0)
-		if set.Spec.Replicas != nil {
-			missing = max(*set.Spec.Replicas-have[set.UID], 0)
-		}
+	for set, missing := range w.unmade() {
 		pod := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: set.Spec.Template.Spec}
 		pod.Namespace, pod.Name = set.Namespace, set.Name
-		if missing > 0 && !plain(pod) || int(missing)+len(all) > manyAnnounced {
+		if !plain(pod) || int(missing)+len(all) > manyAnnounced {
 			return nil, false
 		}
 		for range missing {
@@ -217,6 +208,25 @@ func (w *Watch) wishes() ([]*corev1.Pod, bool) {
 		return nil, false
 	}
 	return all, true
+}
+
+// unmade returns the ReplicaSets that have yet to make pods, each with how many.
+func (w *Watch) unmade() iter.Seq2[*appsv1.ReplicaSet, int32] {
+	have := map[types.UID]int32{}
+	for _, pods := range w.podsOn { // a sum, in any order
+		for _, pod := range pods { // as above
+			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && pod.DeletionTimestamp == nil && !finished(pod) {
+				have[ref.UID]++
+			}
+		}
+	}
+	return func(yield func(*appsv1.ReplicaSet, int32) bool) {
+		for _, set := range store.All[*appsv1.ReplicaSet](w.Store) {
+			if missing := ptr.Deref(set.Spec.Replicas, 0) - have[set.UID]; missing > 0 && !yield(set, missing) {
+				return
+			}
+		}
+	}
 }
 
 // plain reports whether a pod has rules about room and labels of one node only.
@@ -260,13 +270,18 @@ func (s space) holds(o space) bool {
 	return s.cpu >= o.cpu && s.memory >= o.memory && s.pods >= o.pods
 }
 
+// partOf is the part of a node that something takes, half of it by CPU and half by memory.
+func (s space) partOf(size space) float64 {
+	return (float64(s.cpu)/float64(max(size.cpu, 1)) + float64(s.memory)/float64(max(size.memory, 1))) / 2
+}
+
 func sizeOf(node *corev1.Node) space {
 	room := node.Status.Allocatable
 	return space{room.Cpu().MilliValue(), room.Memory().Value(), room.Pods().Value()}
 }
 
 func demand(pod *corev1.Pod) space {
-	list := podresource.PodRequests(pod, podresource.PodResourcesOptions{})
+	list := podresources.Requests(pod, podresource.PodResourcesOptions{})
 	return space{list.Cpu().MilliValue(), list.Memory().Value(), 1}
 }
 

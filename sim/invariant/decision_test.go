@@ -42,12 +42,13 @@ func (s *fixture) disrupts(reason plan.Reason, id string, leave, come []string, 
 	}
 }
 
-// costing makes a claim with a node and a machine at a price.
+// costing makes a claim with a node of a core and a machine at a price.
 func (s *fixture) costing(name string, price model.Money) *karpenterv1.NodeClaim {
 	s.t.Helper()
 	s.price = price
 	claim, node := s.serve(name)
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi")}
 	s.must(s.store.Status().Update(context.Background(), node))
 	return claim
 }
@@ -81,6 +82,14 @@ func (s *fixture) holds(after time.Duration) {
 	s.must(s.store.Update(context.Background(), &pool))
 }
 
+// group makes a group whose nodes may go when they have been unneeded for some time.
+func (s *fixture) group(after time.Duration) {
+	s.t.Helper()
+	group := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	group.Spec.GroupName, group.Spec.Disruption = "web", &karpenterv1.Disruption{ConsolidateAfter: karpenterv1.DurationOf(after)}
+	s.make(group)
+}
+
 // oneAfterAnother removes a node of a pool whose budget is one, and then another.
 func (s *fixture) oneAfterAnother(gone bool) {
 	s.t.Helper()
@@ -97,8 +106,9 @@ func (s *fixture) oneAfterAnother(gone bool) {
 	s.disrupts(plan.Empty, "second", []string{"b"}, nil)
 }
 
-// owned gives a pod an owner that creates it again.
+// owned gives a pod an owner that creates it again, and 0.6 cores.
 func owned(p *corev1.Pod) {
+	p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("600m")}
 	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: ptr.To(true)}}
 }
 
@@ -179,7 +189,7 @@ func (s *fixture) wish() {
 func (s *fixture) twice(receiver string, between func()) {
 	s.t.Helper()
 	for _, name := range []string{"a", "b", "c"} {
-		s.costing(name, 1)
+		s.costing(name, model.Unit/100)
 	}
 	s.pod("p", "node-a", owned)
 	s.pass(10 * time.Minute)
@@ -194,7 +204,7 @@ func (s *fixture) twice(receiver string, between func()) {
 func (s *fixture) twiceSlowly(decided time.Duration) {
 	s.t.Helper()
 	for _, name := range []string{"a", "b", "c"} {
-		s.costing(name, 1)
+		s.costing(name, model.Unit/100)
 	}
 	s.pod("p", "node-a", owned)
 	s.pass(decided)
@@ -230,7 +240,7 @@ func (s *fixture) edit(name string, change func(*karpenterv1.NodeClaim)) {
 func (s *fixture) twoMoved(somewhere string) {
 	s.t.Helper()
 	for _, name := range []string{"a", "b", "c"} {
-		s.costing(name, 1)
+		s.costing(name, model.Unit/100)
 	}
 	s.pod("p", "node-a", owned)
 	other := s.pod("other", "node-a", owned)
@@ -242,7 +252,7 @@ func (s *fixture) twoMoved(somewhere string) {
 	s.move("q", "b", "r", "c", "c")
 }
 
-// large makes a node have room for four cores, of which its pods request none.
+// large makes a node have room for four cores, of which its pods request few.
 func (s *fixture) large(name string) {
 	s.t.Helper()
 	var node corev1.Node
@@ -346,9 +356,9 @@ func decisions() map[string]example {
 		"a pod that moves on after consolidateAfter has held other nodes": {invariant.MovedOnce,
 			func(s *fixture) { s.holds(5 * time.Minute); s.twice("b", func() {}) },
 			func(s *fixture) { s.holds(15 * time.Minute); s.twice("b", func() {}) }},
-		"a pod that moves on because much is saved": {invariant.MovedOnce,
-			func(s *fixture) { s.twice("b", func() {}) },
-			func(s *fixture) { s.twice("b", func() { s.saves = model.Unit }) }},
+		"a pod that moves on for more than it costs": {invariant.MovedOnce,
+			func(s *fixture) { s.twice("b", func() { s.saves = model.Unit / 400 }) },
+			func(s *fixture) { s.twice("b", func() { s.saves = model.Unit / 300 }) }},
 		"a pod that moves on while another one has no place": {invariant.MovedOnce,
 			func(s *fixture) { s.twoMoved("node-b") },
 			func(s *fixture) { s.twoMoved("") }},

@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,36 +18,68 @@ const (
 	GroupRests  = "at rest a group has a node for each instance"
 )
 
-// A decision may be carried out so late, while pods come and go, and so many pods may have gone meanwhile.
-const (
-	fresh = time.Minute
-	mayGo = 3
-)
+// fresh is how late a decision may be carried out. Pods that have come, gone or got a node since may be those for which it was made.
+const fresh = time.Minute
+
+// growth is by how much the product has changed the size of a group.
+type growth struct {
+	at time.Time
+	by int64
+}
 
 // Resized is called when the product has changed the size of a group.
 func (w *Watch) Resized(name string, from, to int64) {
 	w.Bounded(name)
+	lately := slices.DeleteFunc(w.growths[name], func(g growth) bool { return w.Now().Sub(g.at) >= fresh })
+	lately = append(lately, growth{w.Now(), to - from})
+	w.growths[name] = lately
 	if to < from {
 		w.Disturbed() // instances that were counted for the minimums do not come
 		return
 	}
 	w.grown[name] = w.Now()
 	w.checkTotals("group " + name + " has grown")
-	if places := w.placesWanted(); to-from > places+mayGo {
-		w.report(GroupGrows, "%s grows from %d to %d for %d pods", name, from, to, places)
+	sum := int64(0)
+	for _, g := range lately {
+		sum += g.by
+	}
+	if places := w.placesWanted(); sum > places && !w.recent(w.disturbed, fresh) {
+		w.report(GroupGrows, "%s grows from %d to %d, by %d within a minute, for %d pods", name, from, to, sum, places)
 	}
 }
 
 // placesWanted is how many pods wait, or did a moment ago, or are about to: a decision may buy for those of a node before they are
-// evicted.
+// evicted, for those that ReplicaSets have yet to make, and for the room of buffers.
 func (w *Watch) placesWanted() int64 {
 	n := int64(0)
+	for uid, at := range w.settling {
+		if w.Now().Sub(at) >= fresh {
+			delete(w.settling, uid)
+		} else {
+			n++
+		}
+	}
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
+		if _, counted := w.settling[pod.UID]; counted {
+			continue
+		}
 		if pod.Spec.NodeName == "" || pod.DeletionTimestamp != nil || w.Now().Sub(pod.CreationTimestamp.Time) < fresh || w.goesOrIsGone(pod.Spec.NodeName) || w.claimGoes(pod.Spec.NodeName) {
 			n++
 		}
 	}
-	return n
+	for _, missing := range w.unmade() {
+		n += int64(missing)
+	}
+	return n + int64(len(w.virtual()))
+}
+
+// noteSettling handles pods that get a node, or go.
+func (w *Watch) noteSettling(c store.Change) {
+	old, _ := c.Old.(*corev1.Pod)
+	pod, _ := c.New.(*corev1.Pod)
+	if old != nil && (pod == nil || pod.Spec.NodeName != old.Spec.NodeName) {
+		w.settling[old.UID] = w.Now()
+	}
 }
 
 // claimGoes reports whether a node goes next, because its claim is being deleted.
@@ -67,7 +100,8 @@ func (w *Watch) Bounded(name string) {
 // EndingMember is called before the product ends an instance of a group.
 func (w *Watch) EndingMember(providerID string) {
 	node := w.memberOf(providerID)
-	if node == nil {
+	if node == nil { // the pods that waited for it may need another
+		w.Stir()
 		return
 	}
 	for _, pod := range w.podsOn[node.Name] { // one is enough, in any order

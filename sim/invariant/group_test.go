@@ -55,18 +55,41 @@ func grouping() map[string]example {
 			func(s *fixture) { s.grouped(); s.kept(9); s.watch.Resized("web", 8, 9) }},
 		"a group that grows while all pods run": {invariant.GroupGrows,
 			func(s *fixture) { s.outlives(); s.watch.Resized("web", 0, 9) },
-			func(s *fixture) { s.outlives(); s.watch.Resized("web", 0, 3) }},
+			func(s *fixture) {
+				s.outlives()
+				for i := range 3 {
+					s.delete(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("p", i)}})
+				}
+				s.watch.Resized("web", 0, 3)
+			}},
+		"a group that grows twice for one pod": {invariant.GroupGrows,
+			func(s *fixture) {
+				s.outlives()
+				s.pod("waits", "")
+				s.watch.Resized("web", 0, 1)
+				s.watch.Resized("web", 1, 2)
+			},
+			func(s *fixture) {
+				s.outlives()
+				s.pod("waits", "")
+				s.watch.Resized("web", 0, 1)
+				s.pass(time.Minute) // the first instance does not come
+				s.watch.Resized("web", 1, 2)
+			}},
 		"a group that grows for pods of a node whose claim goes": {invariant.GroupGrows,
 			func(s *fixture) { s.outlives(); s.watch.Resized("web", 0, 9) },
-			func(s *fixture) { s.outlives(); s.delete(s.now("a")); s.watch.Resized("web", 0, 9) }},
+			func(s *fixture) { s.outlives(); s.delete(s.now("a")); s.watch.Resized("web", 0, 8) }},
 		"a group that grows for pods of a node that is gone": {invariant.GroupGrows,
 			func(s *fixture) { s.outlives(); s.watch.Resized("web", 0, 9) },
 			func(s *fixture) {
 				s.outlives()
 				s.release(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}})
 				s.delete(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}})
-				s.watch.Resized("web", 0, 9)
+				s.watch.Resized("web", 0, 8)
 			}},
+		"a group that grows for pods that have yet to be made": {invariant.GroupGrows,
+			func(s *fixture) { s.outlives(); s.set(3, "1"); s.watch.Resized("web", 0, 9) },
+			func(s *fixture) { s.outlives(); s.set(6, "1"); s.watch.Resized("web", 0, 6) }},
 		"an instance that ends under a pod": {invariant.GroupEnds,
 			func(s *fixture) { s.grouped(); s.pod("p", "member"); s.watch.EndingMember("aws:///a/1") },
 			func(s *fixture) { s.grouped(); s.pod("p", "member"); s.watch.EndingMember("aws:///a/2") }},

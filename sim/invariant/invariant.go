@@ -7,7 +7,9 @@ package invariant
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -111,7 +113,7 @@ func (w *Watch) Begin() {
 	w.bought, w.strays = map[string]string{}, map[string]time.Time{}
 	w.limited, w.limits, w.told = map[string]time.Time{}, map[string]string{}, map[string]bool{}
 	w.wanting, w.edited, w.left = map[types.UID]wantedPod{}, map[string]time.Time{}, map[string][]time.Time{}
-	w.announced, w.grown = map[string]bool{}, map[string]time.Time{}
+	w.announced, w.grown, w.growths, w.settling = map[string]bool{}, map[string]time.Time{}, map[string][]growth{}, map[types.UID]time.Time{}
 	w.prices, w.paired = map[string]model.Money{}, map[string]time.Time{}
 	w.stirred, w.brought, w.going = w.Now(), map[string]*command.Record{}, map[string]*command.Record{}
 	w.heirs = heirs{awaited: map[types.UID][]*command.Record{}, moved: map[types.UID]*command.Record{}, waiting: map[types.UID]string{}, astray: map[string]bool{}, gains: map[string]bool{}, lacking: map[string][]time.Time{}}
@@ -163,6 +165,7 @@ func (w *Watch) hear(c store.Change) {
 		w.keep(object, c.New == nil)
 		w.loosen(c)
 		w.notePod(c)
+		w.noteSettling(c)
 	}
 	w.noteRoom(c)
 }
@@ -219,12 +222,24 @@ func (w *Watch) lookForStrays(all []cloud.Instance) {
 			w.stray(seen, NoStrayClaim, claim.Name, stray)
 		}
 		if tags := w.missing(claim); len(tags) > 0 {
-			w.stray(seen, TagsPutBack, fmt.Sprintf("the machine of %s without %v", claim.Name, tags), untagged)
+			w.stray(seen, TagsPutBack, fmt.Sprint(bare(claim), tags), untagged)
 		}
 	}
 	for key := range w.strays { // deletion alone: the order does not matter
 		if !seen[key] {
 			delete(w.strays, key)
+		}
+	}
+}
+
+// bare is how a machine that lacks tags is called.
+func bare(claim *karpenterv1.NodeClaim) string { return "the machine of " + claim.Name + " without " }
+
+// Untagged is called when a user removes a tag from a machine. The product may have put it back a moment ago, and has its time anew.
+func (w *Watch) Untagged(providerID string) {
+	for _, claim := range store.All[*karpenterv1.NodeClaim](w.Store) {
+		if claim.Status.ProviderID == providerID {
+			maps.DeleteFunc(w.strays, func(what string, _ time.Time) bool { return strings.HasPrefix(what, bare(claim)) })
 		}
 	}
 }

@@ -313,6 +313,14 @@ func examples() map[string]example {
 				s.untagged("a", memory.TagPool, 40*time.Minute)
 				s.untagged("b", memory.TagToken, 50*time.Minute)
 			}},
+		"a machine from which the same tag is removed again": {invariant.TagsPutBack,
+			func(s *fixture) { s.untagged("a", memory.TagPool, 50*time.Minute) },
+			func(s *fixture) {
+				s.untagged("a", memory.TagPool, 40*time.Minute)
+				s.untag(memory.TagPool)
+				s.watch.Untagged(s.now("a").Status.ProviderID)
+				s.pass(40 * time.Minute)
+			}},
 		"a machine without a claim, and without a tag": {invariant.NoStrayInstance,
 			func(s *fixture) { s.buy("a", "1"); s.untag(memory.TagCluster); s.pass(50 * time.Minute) },
 			func(s *fixture) { s.buy("a", "1"); s.untag(memory.TagCluster); s.pass(40 * time.Minute) }},
@@ -503,6 +511,12 @@ func examples() map[string]example {
 		"at rest, a purchase": {invariant.RestSettled,
 			func(s *fixture) { s.late(func() { s.serve("a") }) },
 			func(s *fixture) { s.late(func() { s.watch.Stir(); s.serve("a") }) }},
+		"at rest, a purchase when an unneeded node of a group has gone": {invariant.RestSettled,
+			func(s *fixture) { s.group(time.Minute); s.late(func() { s.serve("a") }) },
+			func(s *fixture) { s.group(time.Hour); s.late(func() { s.serve("a") }) }},
+		"at rest, a purchase when an instance of a group has been given up": {invariant.RestSettled,
+			func(s *fixture) { s.second(); s.late(func() { s.watch.EndingMember("aws:///a/2"); s.serve("a") }) },
+			func(s *fixture) { s.late(func() { s.watch.EndingMember("aws:///a/2"); s.serve("a") }) }},
 		"at rest, a node that goes": {invariant.RestGone,
 			func(s *fixture) { _, n := s.serve("a"); s.delete(n); s.rest() },
 			func(s *fixture) { _, n := s.serve("a"); s.pod("p", n.Name, protected); s.delete(n); s.rest() }},

@@ -47,7 +47,7 @@ func (w *Watch) Settled(before Late) {
 // AtRest checks the final state after a time without events.
 func (w *Watch) AtRest() {
 	for _, pod := range store.All[*corev1.Pod](w.Store) {
-		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !daemon(pod) && !w.limitHolds(pod) && !w.totalsReached(pod) && !w.cameNow(pod) {
+		if pod.Spec.NodeName == "" && !finished(pod) && pod.Annotations[Infeasible] == "" && !daemon(pod) && !w.limitHolds(pod) && !w.totalsReached(pod) && !w.groupPauses(pod) && !w.cameNow(pod) {
 			w.report(RestRuns, "pod %s/%s waits since %s: %s", pod.Namespace, pod.Name, pod.CreationTimestamp.UTC().Format(time.DateTime), why(pod))
 		}
 	}
@@ -221,6 +221,14 @@ func (w *Watch) limitHolds(pod *corev1.Pod) bool {
 		}
 	}
 	return w.limitsReached(pod)
+}
+
+// groupPauses reports whether a pod waits for a group that does not grow for a while, because its instances did not come, or did not until now: the
+// limits leave nothing for the pod elsewhere.
+func (w *Watch) groupPauses(pod *corev1.Pod) bool {
+	return w.limitsReached(pod) && slices.ContainsFunc(store.All[*tenonv1alpha1.NodeGroup](w.Store), func(g *tenonv1alpha1.NodeGroup) bool {
+		return g.Status.Backoff != nil && w.Now().Sub(g.Status.Backoff.Until.Time) < leaves
+	})
 }
 
 // limitsReached reports whether the limits of all pools, or one of the cluster, leave less than the machine for a pod may need.

@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
@@ -37,8 +39,8 @@ const (
 // and workloads are what their users asked for.
 const still = time.Minute
 
-// settles is how long decisions may continue after a change: one waits for the places that another has
-// brought.
+// settles is how long decisions may continue after the last node may go: one waits for the places that another
+// has brought.
 const settles = 10 * time.Minute
 
 // Stir is called at every event that decisions may answer to and that the API server does not show: prices,
@@ -51,19 +53,20 @@ func (w *Watch) Stir() { w.stirred = w.Now() }
 // knows nothing of what changes in that time.
 func (w *Watch) lasts(r *command.Record) bool { return r.Begun.Sub(w.stirred) >= max(still, w.hold()) }
 
-// hold is the longest consolidateAfter of the pools. A node of a pool with Never never becomes one that may go.
+// hold is the longest consolidateAfter of the pools and groups. A node of a pool with Never never becomes one that may go.
 func (w *Watch) hold() time.Duration {
 	longest := time.Duration(0)
 	for _, pool := range store.All[*karpenterv1.NodePool](w.Store) {
-		if after := pool.Spec.Disruption.ConsolidateAfter.Duration; after != nil {
-			longest = max(longest, *after)
-		}
+		longest = max(longest, ptr.Deref(pool.Spec.Disruption.ConsolidateAfter.Duration, 0))
+	}
+	for _, group := range store.All[*tenonv1alpha1.NodeGroup](w.Store) {
+		longest = max(longest, ptr.Deref(group.Disrupts().ConsolidateAfter.Duration, 0))
 	}
 	return longest
 }
 
 // settled reports whether nothing has changed for so long that no decision may remain.
-func (w *Watch) settled() bool { return w.Now().Sub(w.stirred) >= settles }
+func (w *Watch) settled() bool { return w.Now().Sub(w.stirred) >= w.hold()+settles }
 
 // Late counts the actions after everything should have settled: the machines bought, and the claims
 // that disruptions began to remove.
@@ -224,30 +227,43 @@ func (w *Watch) bolder(claim *karpenterv1.NodeClaim) bool {
 	return account.Caution(w.Now()) < account.Caution(w.stirred)
 }
 
-// again is the minimum that a command must save an hour for each pod that was moved recently. A command
-// that saves more may undo decisions.
+// again is the minimum that a command must save an hour to give up what another has bought, if no pod was moved to it.
 const again = model.Unit / 50
 
-// gain reports whether a command saves enough to move all its pods once more. Of nodes that are less than
-// half used it saves more than their pods are worth.
+// gain reports whether a command saves enough to undo decisions: no less than the worth of the pods that were
+// moved before. Of nodes that are less than half used it saves more than their pods are worth.
 func (w *Watch) gain(r *command.Record) bool {
-	n, idle := 0, true
+	worth, moves, idle := model.Money(0), false, true
 	for node, pods := range w.podsOn { // a sum, in any order
-		claim := w.claimFor(w.nodeOf(node))
-		if claim == nil || !r.Takes(claim.Name) {
+		if claim := w.claimFor(w.nodeOf(node)); claim == nil || !r.Takes(claim.Name) {
 			continue
 		}
 		var used space
 		for uid, pod := range pods { // as above
+			asks := demand(pod)
 			if by, moved := w.heirs.moved[uid]; moved && !w.unexpected(by) {
-				n++
+				moves, worth = true, worth+w.worth(asks)
 			}
-			used = used.more(demand(pod))
+			used = used.more(asks)
 		}
 		size := sizeOf(w.nodeOf(node))
 		idle = idle && 2*used.cpu < size.cpu && 2*used.memory < size.memory
 	}
-	return n > 0 && idle || r.Savings >= again*model.Money(max(n, 1))
+	if !moves {
+		return r.Savings >= again
+	}
+	return idle || r.Savings >= worth
+}
+
+// worth is what a pod costs on the cheapest of the nodes: its part of the node's price.
+func (w *Watch) worth(asks space) model.Money {
+	worth := model.Money(math.MaxInt64)
+	for _, node := range store.All[*corev1.Node](w.Store) {
+		if claim := w.claimFor(node); claim != nil {
+			worth = min(worth, model.Money(float64(w.prices[claim.Name])*asks.partOf(sizeOf(node))))
+		}
+	}
+	return worth
 }
 
 // noteClaim records the claims that disruptions create. When a claim goes for another reason, that is an

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
@@ -176,5 +177,7 @@ type totals struct {
 	disturbed      time.Time // when others last changed the size of a group
 	fell           time.Time // when something last left that does not look at minimums
 	machinesBefore int
-	grown          map[string]time.Time // when the product last raised the size of a group
+	grown          map[string]time.Time    // when the product last raised the size of a group
+	growths        map[string][]growth     // by group, within a minute
+	settling       map[types.UID]time.Time // when pods got a node, or went
 }

@@ -75,6 +75,16 @@ func (s *fixture) reached() {
 	s.must(s.store.Status().Update(context.Background(), &pool))
 }
 
+// paused makes a group that does not grow until some time after now.
+func (s *fixture) paused(until time.Duration) {
+	s.t.Helper()
+	group := &tenonv1alpha1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	group.Spec.GroupName = "web"
+	s.make(group)
+	group.Status.Backoff = &tenonv1alpha1.NodeGroupBackoff{Failures: 1, Since: metav1.NewTime(s.clock.Now()), Until: metav1.NewTime(s.clock.Now().Add(until))}
+	s.must(s.store.Status().Update(context.Background(), group))
+}
+
 // totals are examples of limits and minimums of all nodes.
 func totals() map[string]example {
 	return map[string]example{
@@ -96,6 +106,9 @@ func totals() map[string]example {
 		"at rest, a pod that waits for what an ended machine had of its pool's limit": {invariant.RestRuns,
 			func(s *fixture) { s.limit("4"); s.reached(); s.delete(s.ended()); s.pod("p", ""); s.rest() },
 			func(s *fixture) { s.limit("4"); s.reached(); s.ended(); s.pod("p", ""); s.rest() }},
+		"at rest, a pod that waits for a group whose instances did not come": {invariant.RestRuns,
+			func(s *fixture) { s.limit("4"); s.ended(); s.paused(-time.Hour); s.pod("p", ""); s.rest() },
+			func(s *fixture) { s.limit("4"); s.ended(); s.paused(time.Hour); s.pod("p", ""); s.rest() }},
 		"a group that shrinks while a node of a pool leaves": {invariant.ClusterFloors,
 			func(s *fixture) { s.shrinks(8_000) },
 			func(s *fixture) { s.shrinks(8_000, func() { s.delete(s.claim("a")) }) }},
