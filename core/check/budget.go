@@ -67,10 +67,9 @@ func (e *state) usage(pool *snapshot.Pool, name string) int64 {
 	var total int64
 	for _, n := range slices.Concat(e.nodes, e.replicas, e.leaving) {
 		switch {
-		case n.exists != nil && !n.exists.Counts():
 		case n.pool == pool:
 			total += n.largest(name)
-		case n.exists != nil && n.exists.Pool == pool.Name:
+		case n.exists != nil && n.exists.Pool == pool.Name && pool.Counts(n.exists):
 			total += amountOf(n.exists.Capacity, name)
 		}
 	}

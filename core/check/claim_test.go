@@ -265,6 +265,14 @@ func TestLimits(t *testing.T) {
 			w.node("n1", "a").Leaving = true
 			w.claim("default", []snapshot.PodIndex{w.pod("web")}, "small/a/spot")
 		}},
+		"a leaving node of a static pool counts until it is gone": {
+			build: func(w *world) {
+				w.fixed(1, 1)
+				limit(w, model.Nodes, 1)
+				w.node("n1", "a").Leaving = true
+			},
+			want: []Rule{Limit},
+		},
 		"a number of nodes": {
 			build: func(w *world) {
 				limit(w, model.Nodes, 1)

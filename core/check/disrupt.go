@@ -478,7 +478,7 @@ func (j *judge) done() (*snapshot.Snapshot, *plan.Plan) {
 func (j *judge) checkLimits() {
 	e := &state{s: j.s, p: &plan.Plan{}}
 	for i := range j.s.Nodes {
-		if n := &j.s.Nodes[i]; n.Counts() && !j.goesFirst(n) {
+		if n := &j.s.Nodes[i]; !j.goesFirst(n) {
 			e.nodes = append(e.nodes, &node{name: n.Name, exists: n})
 		}
 	}

@@ -1,9 +1,5 @@
 package check
 
-import (
-	"tenon/core/model"
-)
-
 // checkReplica: a claim for no pod is for a static pool that lacks nodes. It comes
 // "straight from the template", and pods are not given to it.
 func (e *state) checkReplica(n *node, f *finding) {
@@ -24,20 +20,18 @@ func (e *state) checkReplica(n *node, f *finding) {
 }
 
 // checkReplicas: a static pool has no more nodes than its replicas, nodes that leave not
-// counted, and with them no more than its limit on nodes.
+// counted.
 func checkReplicas(e *state, f *finding) {
 	for i := range e.s.Pools {
 		pool := &e.s.Pools[i]
-		var bought, stay, leave int64
+		var bought, stay int64
 		for _, n := range e.replicas {
 			if n.pool == pool {
 				bought++
 			}
 		}
 		for j := range e.s.Nodes {
-			if n := &e.s.Nodes[j]; n.Pool == pool.Name && n.Leaving {
-				leave++
-			} else if n.Pool == pool.Name {
+			if n := &e.s.Nodes[j]; n.Pool == pool.Name && !n.Leaving {
 				stay++
 			}
 		}
@@ -46,11 +40,6 @@ func checkReplicas(e *state, f *finding) {
 		}
 		if bought+stay > *pool.Replicas {
 			f.note(Violation{Rule: Replicas, Where: pool.Name, Have: bought + stay, Want: *pool.Replicas})
-		}
-		for _, limit := range pool.Limits {
-			if limit.Name == model.Nodes && bought+stay+leave > limit.Value {
-				f.note(Violation{Rule: Limit, Where: pool.Name + " " + limit.Name, Have: bought + stay + leave, Want: limit.Value})
-			}
 		}
 	}
 }

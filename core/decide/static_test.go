@@ -7,6 +7,7 @@ import (
 	"tenon/core/decide"
 	"tenon/core/model"
 	"tenon/core/plan"
+	"tenon/core/reason"
 	"tenon/core/snapshot"
 )
 
@@ -36,6 +37,27 @@ func TestStaticReplacementsComeFirst(t *testing.T) {
 		}
 		for _, v := range check.Plan(s, &p) {
 			t.Errorf("%s: %s", name, v)
+		}
+	}
+}
+
+// The limit of a static pool counts nodes until they are gone: meanwhile no drifted node goes.
+func TestStaticPoolsCountLeavingNodes(t *testing.T) {
+	t.Parallel()
+	for atLimit, want := range map[string]reason.Code{"DeleteFirst": reason.NoRoomBeside, "Wait": reason.RoomComes} {
+		s := parseScenario(t, "consolidate\ntype small cpu=2 mem=8Gi price=0.1\npool default allow=2 limit.nodes=3 atLimit="+atLimit+
+			"\nnode a type=small drifted=1h\nnode b type=small\nnode c type=small leaving=yes\n")
+		replicas := int64(2)
+		s.Settings.StaticCapacity, s.Pools[0].Replicas = true, &replicas
+		p := decide.Decide(s, decide.Budget{Disrupt: true}).Plan
+		if len(p.Disruptions) > 0 {
+			t.Errorf("%s: %+v", atLimit, p.Disruptions)
+		}
+		if o := &p.Prospects[0]; o.Kind != plan.Waiting || o.Cause.Code != want {
+			t.Errorf("%s: %s for %s, want Waiting for %s", atLimit, o.Kind, o.Cause.Code, want)
+		}
+		for _, v := range check.Plan(s, &p) {
+			t.Errorf("%s: %s", atLimit, v)
 		}
 	}
 }

@@ -76,6 +76,10 @@ func (x *search) staticDrift() {
 				continue
 			}
 		}
+		if !ok && x.awaitsRoom(n.pool) {
+			n.keep(plan.Waiting, plan.Drifted, reason.Cause{Code: reason.RoomComes, Where: n.Node.Pool})
+			continue
+		}
 		if !ok {
 			n.keep(plan.Blocked, plan.Drifted, reason.Cause{Code: reason.NoReplica})
 			continue
@@ -84,6 +88,11 @@ func (x *search) staticDrift() {
 		p.answer = fleet.Answer{Claims: []plan.Claim{claim}, Price: claim.Offer.Price}
 		x.accept(p)
 	}
+}
+
+// awaitsRoom reports whether the limit of a static pool counts nodes that are leaving: once they are gone it may leave room for a replacement.
+func (x *search) awaitsRoom(pool snapshot.PoolIndex) bool {
+	return len(x.s.Pools[pool].Limits) > 0 && slices.ContainsFunc(x.nodes, func(n node) bool { return n.pool == pool && n.Leaving })
 }
 
 // members are the nodes of a pool that are not leaving, by this plan or otherwise, and

@@ -78,6 +78,7 @@ const (
 	RelatedPodsFirst Code = "RelatedPodsFirst"
 	SurplusReplicas  Code = "SurplusReplicas"
 	NoRoomBeside     Code = "NoRoomBeside" // Where: the pool, whose limits leave no room for a replacement
+	RoomComes        Code = "RoomComes"    // Where: the pool, whose limit counts nodes that are leaving
 	GroupFloor       Code = "GroupFloor"   // Where: the group, which would get smaller than its minimum
 )
 

@@ -80,6 +80,7 @@ var withWhere = map[Code]string{
 	PoolNotReady:                "NodePool %q is not ready: nothing cheaper can be bought from it now",
 	NodeLabelMissing:            "Node does not have label %q",
 	HoldsBuffer:                 "Node %q has buffer pods",
+	RoomComes:                   "Limits of nodepool %q count nodes that are leaving: a replacement is bought once these are gone",
 	NoRoomBeside:                "Limits of nodepool %q leave no room for a replacement beside it: its nodes go one at a time, while all others are in service",
 	NodeNotEmpty:                "NodePool %q has consolidation policy WhenEmpty, but node is not empty",
 }

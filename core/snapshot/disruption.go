@@ -95,8 +95,12 @@ type Life struct {
 	Unborn bool `json:"unborn,omitempty"`
 }
 
-// Counts reports whether a pool's limits count the node. A node stops counting once its removal has begun.
+// Counts reports whether limits count the node. A node stops counting once its removal has begun, unless its pool says otherwise.
 func (n *Node) Counts() bool { return !n.Leaving || n.Life.Awaits }
+
+// Counts reports whether the pool's own limits count one of its nodes. The limit of a static pool is on how many there are at a time: it counts
+// those that leave until they are gone.
+func (p *Pool) Counts(n *Node) bool { return n.Counts() || p.Replicas != nil }
 
 // Tie is what binds a pod to its node: what becomes of the pod if the node goes, and who
 // would have a say. The zero value is a pod whose eviction costs nothing.

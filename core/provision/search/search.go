@@ -137,8 +137,7 @@ func TiersOf(s *snapshot.Snapshot) [][]snapshot.PoolIndex {
 }
 
 // RemainingLimits is what each pool may still launch: its limits without the capacity
-// of its nodes, and after them the limits of the cluster without the capacity of all nodes. Nodes that are being removed do
-// not count.
+// of the nodes that they count, and after them the limits of the cluster without the capacity of all nodes.
 func RemainingLimits(s *snapshot.Snapshot) [][]model.Amount {
 	out := make([][]model.Amount, len(s.Pools))
 	at := map[string]int{}
@@ -155,7 +154,7 @@ func RemainingLimits(s *snapshot.Snapshot) [][]model.Amount {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		p, ok := at[n.Pool]
-		if !ok || !n.Counts() {
+		if !ok || !s.Pools[p].Counts(n) {
 			continue
 		}
 		for j := range out[p] {
