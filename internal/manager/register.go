@@ -6,7 +6,9 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -75,10 +77,9 @@ func (c starter) kit(backend provider.Backend) (reconcile.Kit, error) {
 	if err != nil {
 		return reconcile.Kit{}, fmt.Errorf("register metrics: %w", err)
 	}
-	//lint:ignore SA1019 Users and their tools read core/v1 Events, which only the older recorder writes.
-	events := telemetry.NewRecorder(c.manager.GetEventRecorderFor(telemetry.Component), c.clock)
-	if err := c.manager.Add(events); err != nil {
-		return reconcile.Kit{}, fmt.Errorf("run the recorder of events: %w", err)
+	events, err := c.events()
+	if err != nil {
+		return reconcile.Kit{}, err
 	}
 	buys, groups := backend.Provider, backend.Groups
 	if c.settings.Shadow() {
@@ -94,6 +95,27 @@ func (c starter) kit(backend provider.Backend) (reconcile.Kit, error) {
 		Metrics:  metrics,
 		Settings: c.settings,
 	}, nil
+}
+
+// events is the recorder of events. It writes core/v1 Events, which users and their tools read.
+func (c starter) events() (*telemetry.Publisher, error) {
+	clients, err := typedcorev1.NewForConfigAndClient(c.manager.GetConfig(), c.manager.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("make a client for events: %w", err)
+	}
+	broadcaster := telemetry.NewBroadcaster(&typedcorev1.EventSinkImpl{Interface: clients.Events("")})
+	ends := manager.RunnableFunc(func(ctx context.Context) error {
+		<-ctx.Done()
+		broadcaster.Shutdown()
+		return nil
+	})
+	out := telemetry.NewRecorder(broadcaster.NewRecorder(c.manager.GetScheme(), corev1.EventSource{Component: telemetry.Component}), c.clock)
+	for _, part := range []manager.Runnable{out, ends} {
+		if err := c.manager.Add(part); err != nil {
+			return nil, fmt.Errorf("run the recorder of events: %w", err)
+		}
+	}
+	return out, nil
 }
 
 // parallel is how many writes a controller makes at the same time: in a burst, the API server's limit on our requests is the

@@ -24,7 +24,7 @@ type Publisher struct {
 }
 
 // NewRecorder publishes through a recorder of client-go, whose broadcaster writes core/v1
-// Events in the background and drops them when the API server is slower than they come.
+// Events in the background and drops them when the API server is much slower than they come.
 func NewRecorder(to record.EventRecorder, clock clock.PassiveClock) *Publisher {
 	return newPublisher(clock, func(e Event) { to.Event(e.Object, e.Type, e.Reason, e.Message) })
 }
