@@ -8,7 +8,7 @@ import (
 
 const (
 	ruleWrites = "one writer, one way past the cache"
-	whyWrites  = "what a conflict means, and why something is read past the cache, is said once: write with internal/patch or internal/removal, read with Kit.Uncached and a reason"
+	whyWrites  = "what a conflict means, and why something is read past the cache, is said once: write with internal/patch or internal/removal, read with Kit.Uncached and a reason, and add up what a pod requests with internal/podresources"
 )
 
 // ownWriters are folders that have a policy of their own for some write, and why.
@@ -19,6 +19,7 @@ var ownWriters = map[string]string{
 	"internal/reconcile":                 "it runs controllers, and looks again after conflicts",
 	"internal/intervention":              "it acts for a user, and tells the user of a conflict",
 	"internal/controller/eviction":       "its deletions have a grace period",
+	"internal/podresources":              "it copies what Kubernetes' helper would change in the cache",
 	"internal/controller/pod/nomination": "it sends one field of many pods, and needs no version",
 }
 
@@ -54,6 +55,8 @@ func ownWrite(n ast.Node) string {
 		return "judges a conflict"
 	case s.Sel.Name == "Server" && (on == "kit" || on == "Kit"):
 		return "reads past the cache without a reason"
+	case s.Sel.Name == "PodRequests" || s.Sel.Name == "PodLimits":
+		return "may change a pod of the cache with " + s.Sel.Name
 	case slices.Contains(writing, s.Sel.Name) && (on == "Client" || isStatus(s.X)):
 		return "writes with " + s.Sel.Name
 	}

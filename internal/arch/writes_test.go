@@ -21,7 +21,7 @@ func TestControllersWriteThroughOneWriter(t *testing.T) {
 	}
 }
 
-// A write, a read and a judgement that bypass their owners are found in a controller, and allowed in an owner.
+// A write, a read, a judgement and a sum that bypass their owners are found in a controller, and allowed in an owner.
 func TestWritesOfTheirOwnAreFound(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -33,6 +33,7 @@ func TestWritesOfTheirOwnAreFound(t *testing.T) {
 		"a deletion":            {"internal/aws/controller/x", `k.kit.Client.Delete(ctx, o)`, 1},
 		"a read past the cache": {"internal/world", `w.kit.Server.Get(ctx, key, o)`, 1},
 		"a conflict":            {"internal/controller/x", `apierrors.IsConflict(err)`, 1},
+		"a pod's sum":           {"internal/x", `resource.PodRequests(pod, options)`, 1},
 		"an instance":           {"internal/controller/x", `c.kit.Cloud.Delete(ctx, id)`, 0},
 		"a creation":            {"internal/controller/x", `c.kit.Client.Create(ctx, o)`, 0},
 		"a reason":              {"internal/controller/x", `c.kit.Uncached(reconcile.BeforeRemoval).Get(ctx, key, o)`, 0},

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
@@ -152,6 +153,13 @@ func Of(object metav1.Object) (Record, bool) {
 		return Record{}, false
 	}
 	return r, r.Takes(MemberFor(object)) || r.Brings(MemberFor(object))
+}
+
+// Removes reports whether a command removes a claim. Its record is on the claim before replacements are made, and the condition is written beside
+// them.
+func Removes(claim *karpenterv1.NodeClaim) bool {
+	record, recorded := Of(claim)
+	return recorded && record.Takes(claim.Name) || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason)
 }
 
 // MemberFor is the name in a record of the object that carries it.

@@ -29,20 +29,13 @@ func count(pool *karpenterv1.NodePool, claims []*karpenterv1.NodeClaim) poolClai
 		switch {
 		case claim.DeletionTimestamp != nil || isOfAnother(pool, claim):
 			c.leaving = append(c.leaving, claim)
-		case isDisrupted(claim):
+		case command.Removes(claim):
 			c.pending = append(c.pending, claim)
 		default:
 			c.running = append(c.running, claim)
 		}
 	}
 	return c
-}
-
-// isDisrupted reports whether a command removes a claim. Its record is on the claim before replacements are made, and the condition is written beside
-// them.
-func isDisrupted(claim *karpenterv1.NodeClaim) bool {
-	record, recorded := command.Of(claim)
-	return recorded && record.Takes(claim.Name) || isTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason)
 }
 
 // isOfAnother reports whether a claim belongs to an earlier pool of this name: it is about to be
@@ -55,10 +48,6 @@ func isOfAnother(pool *karpenterv1.NodePool, claim *karpenterv1.NodeClaim) bool 
 	}
 	return of(func(metav1.OwnerReference) bool { return true }) &&
 		!of(func(r metav1.OwnerReference) bool { return r.UID == pool.UID })
-}
-
-func isTrue(list []metav1.Condition, name string) bool {
-	return slices.ContainsFunc(list, func(c metav1.Condition) bool { return c.Type == name && c.Status == metav1.ConditionTrue })
 }
 
 // missing is how many claims the pool lacks. Disruption, not this controller, creates the
@@ -126,5 +115,5 @@ func claimMatters(old, changed client.Object) bool {
 	a, b := old.(*karpenterv1.NodeClaim), changed.(*karpenterv1.NodeClaim)
 	return (a.DeletionTimestamp == nil) != (b.DeletionTimestamp == nil) ||
 		a.Labels[karpenterv1.LabelNodePool] != b.Labels[karpenterv1.LabelNodePool] ||
-		isDisrupted(a) != isDisrupted(b)
+		command.Removes(a) != command.Removes(b)
 }

@@ -11,6 +11,7 @@ import (
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/plan"
+	"tenon/internal/command"
 )
 
 const (
@@ -69,7 +70,7 @@ func patienceWith(leaving int) time.Duration {
 
 // isLeaving reports whether a claim is being removed, or a command says that it will be.
 func isLeaving(claim *karpenterv1.NodeClaim) bool {
-	return claim.DeletionTimestamp != nil || meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionDisruptionReason)
+	return claim.DeletionTimestamp != nil || command.Removes(claim)
 }
 
 func find(claim *karpenterv1.NodeClaim, name string) (metav1.Condition, bool) {

@@ -1,15 +1,14 @@
 package counter
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
+	"tenon/internal/command"
 )
 
 // claimAndNode is a claim of the pool with its node, nil until there is one.
@@ -60,13 +59,7 @@ func (m claimAndNode) counts() bool { return m.claim.Status.ProviderID != "" && 
 // an instance that ends.
 func (m claimAndNode) leaving() bool {
 	return m.claim.DeletionTimestamp != nil || m.node != nil && m.node.DeletionTimestamp != nil ||
-		isTrue(m.claim, karpenterv1.ConditionInstanceTerminating) || isTrue(m.claim, karpenterv1.ConditionDisruptionReason)
-}
-
-func isTrue(claim *karpenterv1.NodeClaim, name string) bool {
-	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
-		return c.Type == name && c.Status == metav1.ConditionTrue
-	})
+		meta.IsStatusConditionTrue(m.claim.Status.Conditions, karpenterv1.ConditionInstanceTerminating) || command.Removes(m.claim)
 }
 
 // capacity is the node's. Until the node is initialized, what it does not report yet is
