@@ -124,6 +124,10 @@ func TestImagesOfOnesOwn(t *testing.T) {
 	if d := describe(copied).DeprecationTime; d != nil {
 		t.Errorf("still deprecated at %s", *d)
 	}
+	e.pass(20 * time.Second)
+	if err := deprecate(copied, start.Add(2*time.Hour+5*time.Second))(); err != nil {
+		t.Errorf("a time in the minute that has begun: %v", err)
+	}
 	got(e.ec2().DeregisterImage(ctx, &ec2.DeregisterImageInput{ImageId: &tagged}))(t)
 	codes(t, map[string]func() error{
 		"the past: InvalidParameterValue":                     deprecate(copied, start),

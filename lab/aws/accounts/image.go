@@ -215,13 +215,14 @@ func (r *Region) ownImage(id string) (*Image, error) {
 // longestDeprecation is how far ahead an image can be deprecated.
 const longestDeprecation = 10
 
-// Deprecate sets the time from which an image of the account is deprecated; zero means never.
+// Deprecate sets the time from which an image of the account is deprecated; zero means never. EC2 counts in minutes: the one that has begun is not
+// in the past.
 func (r *Region) Deprecate(id string, at time.Time) error {
 	i, err := r.ownImage(id)
 	switch {
 	case err != nil:
 		return err
-	case !at.IsZero() && (at.Before(r.Now()) || at.After(r.Now().AddDate(longestDeprecation, 0, 0))):
+	case !at.IsZero() && (at.Before(r.Now().Truncate(time.Minute)) || at.After(r.Now().AddDate(longestDeprecation, 0, 0))):
 		return wire.Errorf("InvalidParameterValue", "The deprecation date must be in the future and within %d years.", longestDeprecation)
 	case !at.IsZero():
 		at = at.Round(time.Minute)
