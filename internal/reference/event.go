@@ -32,7 +32,7 @@ func Events() []Event {
 		{"Surging", false, "Pod, Node, Deployment", "the pod waits for its replacement, or the Deployment makes one", "the pod is evicted when the other is Ready ([draining](draining.md))"},
 		{"SurgeNotPossible", true, "Pod, Node", "Evicting without another pod in its place: WHY", "fix the cause that the text names"},
 
-		{"NoCompatibleInstanceTypes", true, "NodePool", "no instance type meets the requirements", "`tenon validate` names the requirement"},
+		{"NoCompatibleInstanceTypes", true, "NodePool", "no instance type meets the requirements, or fewer than `minValues` asks for", "`tenon validate` names the requirement"},
 		{"LimitReached", true, "NodePool", "Pods wait for nodes that the limits forbid: WHY", "raise `spec.limits`"},
 		{"OutOfStock", true, "NodePool", "Pods wait for nodes that the cloud cannot give now; WHY", "allow more types, zones or capacity types"},
 		{"LaunchesRefused", true, "NodePool, EC2NodeClass", "the cloud's answer", "a permission, a quota, or the class; `tenon preflight`"},

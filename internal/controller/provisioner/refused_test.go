@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,18 +23,31 @@ import (
 // Reasons why a pool cannot or may not buy are written on objects, and the purchase is not tried
 // again at once.
 
-// TestAPoolThatCanBuyNothingSaysSo: no offering of its cloud meets its requirements.
+// TestAPoolThatCanBuyNothingSaysSo: no offering of its cloud meets its requirements, or too few do.
 func TestAPoolThatCanBuyNothingSaysSo(t *testing.T) {
 	t.Parallel()
-	nothing := ready("nothing")
+	nothing, few, enough := ready("nothing"), ready("few"), ready("enough")
 	nothing.Spec.Template.Spec.Requirements = []karpenterv1.Requirement{harness.Requirement(corev1.LabelInstanceTypeStable, "no-such-type")}
-	h := newFixture(t, nothing, ready("default"))
+	of := func(least int) []karpenterv1.Requirement {
+		types := harness.Requirement(corev1.LabelInstanceTypeStable, "general-2", "no-such-type", "nor-this")
+		types.MinValues = &least
+		return []karpenterv1.Requirement{types}
+	}
+	few.Spec.Template.Spec.Requirements, enough.Spec.Template.Spec.Requirements = of(2), of(1)
+	h := newFixture(t, nothing, few, enough, ready("default"))
 	h.pods("web", 1, judged)
 	h.decide()
-	events := strings.Join(h.Events(), "\n")
-	if !strings.Contains(events, "Warning NoCompatibleInstanceTypes nothing: NodePool requirements filtered out all compatible available instance types") ||
-		strings.Contains(events, "NoCompatibleInstanceTypes default") {
-		t.Errorf("events:\n%s", events)
+	const text = "NodePool requirements filtered out all compatible available instance types"
+	var said []string
+	for _, e := range h.Events() {
+		if strings.Contains(e, "NoCompatibleInstanceTypes") {
+			said = append(said, e)
+		}
+	}
+	slices.Sort(said)
+	want := []string{"Warning NoCompatibleInstanceTypes few: " + text + " due to minValues incompatibility", "Warning NoCompatibleInstanceTypes nothing: " + text}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 

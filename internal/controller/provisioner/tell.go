@@ -14,6 +14,7 @@ import (
 	"tenon/core/order"
 	"tenon/core/plan"
 	"tenon/core/reason"
+	"tenon/core/requirement"
 	"tenon/core/snapshot"
 	"tenon/internal/execute"
 	"tenon/internal/ingest"
@@ -66,14 +67,28 @@ func (l *loop) tellPools(ctx context.Context, s *snapshot.Snapshot) {
 			}
 			continue
 		}
-		if len(s.Catalogs[pool.Catalog].Types) == 0 || ingest.CanBuy(&s.Catalogs[pool.Catalog], pool.Requirements, s.Settings.WellKnown) {
-			continue
-		}
-		if object, found := l.o.World.Pool(pool.Name); found {
-			l.kit.Events.Publish(telemetry.Warning(object, "NoCompatibleInstanceTypes",
-				"NodePool requirements filtered out all compatible available instance types", string(object.UID)).Within(time.Minute))
+		object, found := l.o.World.Pool(pool.Name)
+		if text := withoutTypes(s, pool); text != "" && found {
+			l.kit.Events.Publish(telemetry.Warning(object, "NoCompatibleInstanceTypes", text, string(object.UID)).Within(time.Minute))
 		}
 	}
+}
+
+// withoutTypes says that a pool's requirements leave it no instance type, or fewer than their minimums ask for; empty if it can buy.
+func withoutTypes(s *snapshot.Snapshot, pool *snapshot.Pool) string {
+	const none = "NodePool requirements filtered out all compatible available instance types"
+	offers := &s.Catalogs[pool.Catalog]
+	if len(offers.Types) == 0 {
+		return ""
+	}
+	text, variety := none, requirement.NewVariety(pool.Requirements)
+	for kind := range ingest.Buyable(offers, pool.Requirements, s.Settings.WellKnown) {
+		if variety.Add(kind.Requirements); variety.Met() || s.Settings.BestEffortMinimum {
+			return ""
+		}
+		text = none + " due to minValues incompatibility"
+	}
+	return text
 }
 
 // count sets the gauges, and records the progress of each pod: how long it waited for its first
