@@ -11,6 +11,7 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,15 +30,18 @@ const (
 	// apart is how far two times must lie apart for the later one to be written: pods come in
 	// bursts, and a window of minutes does not mind seconds.
 	apart = 10 * time.Second
-	// unhurried is for how long a time is held back where no window counts from it: it is for people, and for a window that the pool may
-	// get. Most nodes of a fleet that shrinks are gone by then.
+	// unhurried is for how long a time is held back where no window counts from it, and few others have been written: it is for people, and for a
+	// window that the pool may get. Most nodes of a fleet that shrinks are gone by then.
 	unhurried = time.Minute
+	// few is how many such times are written at once, and how many more in each time of unhurried.
+	few = 10
 )
 
 type watcher struct {
 	kit   reconcile.Kit
 	about cloud.Description
 	held  map[string]held // by node; the only worker uses it
+	few   *rate.Limiter
 }
 
 // held is the time of the last event on a node, since the time of the first one that is not written.
@@ -45,7 +49,7 @@ type held struct{ since, last time.Time }
 
 // New makes the controller.
 func New(kit reconcile.Kit) reconcile.Controller {
-	w := watcher{kit, kit.Cloud.Describe(), map[string]held{}}
+	w := watcher{kit, kit.Cloud.Describe(), map[string]held{}, rate.NewLimiter(rate.Every(unhurried/few), few)}
 	return reconcile.Controller{
 		Name: "nodeclaim.podevents",
 		Watches: []reconcile.Watch{
@@ -142,7 +146,7 @@ func (w watcher) hurries(ctx context.Context, claim *karpenterv1.NodeClaim) bool
 func (w watcher) hold(node string, last, now time.Time, hurry bool) (time.Time, time.Duration) {
 	h, is := w.held[node]
 	if !is {
-		h = held{now, last}
+		h, hurry = held{now, last}, hurry || w.few.AllowN(now, 1)
 	}
 	wait := h.since.Add(unhurried).Sub(now)
 	if hurry {
