@@ -94,10 +94,11 @@ func (s *Set) computeRoot() metav1.Condition {
 }
 
 // unhealthyDependents returns the dependents that are not True at the current generation, sorted by latest
-// transition and then by the kind's declaration.
+// transition. Of those that changed in the same second, the one that the kind declares last comes first: it
+// follows from the others.
 func (s *Set) unhealthyDependents() []metav1.Condition {
 	var unhealthy []metav1.Condition
-	for _, name := range s.kind.Dependents {
+	for _, name := range slices.Backward(s.kind.Dependents) {
 		c, ok := s.Get(name)
 		if !ok {
 			c = s.awaiting(name)

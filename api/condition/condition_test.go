@@ -71,7 +71,7 @@ func TestLifecycle(t *testing.T) {
 		`Initialized=Unknown AwaitingReconciliation "object is awaiting reconciliation" g1 +0s`,
 		`Launched=Unknown LaunchFailed "no capacity" g1 +0s`, // since creation: the status did not change
 		`Registered=Unknown AwaitingReconciliation "object is awaiting reconciliation" g1 +0s`,
-		`Ready=Unknown ReconcilingDependents "Launched=Unknown, Registered=Unknown, Initialized=Unknown" g1 +0s`,
+		`Ready=Unknown ReconcilingDependents "Initialized=Unknown, Registered=Unknown, Launched=Unknown" g1 +0s`,
 	)
 	s = read(s.List(), 1, 2)
 	s.SetTrue("Launched")
@@ -119,7 +119,7 @@ func TestNewGeneration(t *testing.T) {
 		`Initialized=True Initialized "" g1 +1m0s`,
 		`Launched=True Launched "" g2 +1m0s`,
 		`Registered=True Registered "" g1 +1m0s`,
-		`Ready=Unknown ReconcilingDependents "Registered=True, Initialized=True" g2 +5m0s`,
+		`Ready=Unknown ReconcilingDependents "Initialized=True, Registered=True" g2 +5m0s`,
 	)
 	s.SetTrue("Registered")
 	s.SetTrue("Initialized")
