@@ -11,6 +11,8 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // codes runs calls that must fail and compares the codes.
@@ -375,6 +377,69 @@ func TestModifySubnetAttribute(t *testing.T) {
 			return err
 		},
 	})
+}
+
+// EC2 API, NetworkInterface: connectionTrackingConfiguration is what the launch asked for.
+func TestTrackingOfInterfaces(t *testing.T) {
+	t.Parallel()
+	e := newEmulator(t)
+	ctx, w := t.Context(), e.discover()
+	e.template(w, "default")
+	e.template(w, "tracked", func(d *types.RequestLaunchTemplateData) {
+		d.NetworkInterfaces[0].ConnectionTrackingSpecification = &types.ConnectionTrackingSpecificationRequest{UdpTimeout: sdk.Int32(45)}
+	})
+	for template, want := range map[string]*types.ConnectionTrackingConfiguration{"default": nil, "tracked": {UdpTimeout: sdk.Int32(45)}} {
+		id := ids(got(e.ec2().CreateFleet(ctx, e.fleet(w, template, "on-demand", 1, "m5.large a")))(t))[0]
+		n := got(e.ec2().DescribeNetworkInterfaces(ctx, &ec2.DescribeNetworkInterfacesInput{Filters: []types.Filter{filter("attachment.instance-id", id)}}))(t).NetworkInterfaces[0]
+		if diff := cmp.Diff(want, n.ConnectionTrackingConfiguration, cmpopts.IgnoreUnexported(types.ConnectionTrackingConfiguration{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", template, diff)
+		}
+	}
+}
+
+// A reservation may be cancelled again, as upstream's suites do.
+func TestCancelAReservationTwice(t *testing.T) {
+	t.Parallel()
+	e := newEmulator(t)
+	id := e.reserve(`{"instanceType": "m5.large", "zone": "us-west-2a", "count": 1}`)
+	for range 2 {
+		got(e.ec2().CancelCapacityReservation(t.Context(), &ec2.CancelCapacityReservationInput{CapacityReservationId: &id}))(t)
+	}
+	list := got(e.ec2().DescribeCapacityReservations(t.Context(), &ec2.DescribeCapacityReservationsInput{CapacityReservationIds: []string{id}}))(t)
+	if state := list.CapacityReservations[0].State; state != types.CapacityReservationStateCancelled {
+		t.Errorf("it is %s", state)
+	}
+}
+
+// EC2 User Guide, "EC2 instance hostnames and domains": a resource name is i-0123456789abcdef.us-west-2.compute.internal, and an IP name
+// ip-10-24-34-0.us-west-2.compute.internal. The subnet's
+// type of names counts when an instance is launched.
+func TestNamesOfInstances(t *testing.T) {
+	t.Parallel()
+	e := newEmulator(t)
+	ctx, w := t.Context(), e.discover()
+	e.template(w, "default")
+	launch := func() types.Instance {
+		return e.instance(ids(got(e.ec2().CreateFleet(ctx, e.fleet(w, "default", "on-demand", 1, "m5.large a")))(t))[0])
+	}
+	before := launch()
+	for _, s := range w.subnets {
+		got(e.ec2().ModifySubnetAttribute(ctx, &ec2.ModifySubnetAttributeInput{SubnetId: s.SubnetId, PrivateDnsHostnameTypeOnLaunch: types.HostnameTypeResourceName}))(t)
+		got(e.ec2().ModifySubnetAttribute(ctx, &ec2.ModifySubnetAttributeInput{SubnetId: s.SubnetId,
+			EnableResourceNameDnsARecordOnLaunch: &types.AttributeBooleanValue{Value: sdk.Bool(true)}}))(t)
+	}
+	after := launch()
+	if name := *after.PrivateDnsName; name != *after.InstanceId+".us-west-2.compute.internal" {
+		t.Errorf("the instance has the name %s, want one after its ID", name)
+	}
+	if name := *e.instance(*before.InstanceId).PrivateDnsName; !strings.HasPrefix(name, "ip-") {
+		t.Errorf("the instance that was there has the name %s, want its old one", name)
+	}
+	for _, s := range got(e.ec2().DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{SubnetIds: []string{*after.SubnetId}}))(t).Subnets {
+		if o := s.PrivateDnsNameOptionsOnLaunch; o.HostnameType != types.HostnameTypeResourceName || !*o.EnableResourceNameDnsARecord {
+			t.Errorf("subnet %s says %+v", *s.SubnetId, o)
+		}
+	}
 }
 
 // EC2 User Guide, "Spot request status": fulfilled requests are active; one whose instance was ended by

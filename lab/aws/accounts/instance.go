@@ -36,6 +36,7 @@ type Instance struct {
 	Type     facts.Type
 	Image    *Image
 	Subnet   *Subnet
+	Naming   Naming // of the subnet, when the instance was launched
 	State    State
 	Launched time.Time
 	Changed  time.Time // when it came into its state
@@ -111,15 +112,24 @@ type pool struct{ instanceType, zone, capacityType string }
 func (i *Instance) Address() netip.Addr { return i.Interfaces[0].Address }
 
 // DNSName returns the name that the network gives the instance.
-func (i *Instance) DNSName(region string) string { return PrivateName(i.Address(), region) }
+func (i *Instance) DNSName(region string) string {
+	if i.Naming.HostnameType == byResource {
+		return i.ID + "." + domain(region)
+	}
+	return PrivateName(i.Address(), region)
+}
 
 // PrivateName returns the network's name for a private address.
 func PrivateName(a netip.Addr, region string) string {
-	domain := region + ".compute.internal"
+	return "ip-" + strings.ReplaceAll(a.String(), ".", "-") + "." + domain(region)
+}
+
+// domain is that of private names.
+func domain(region string) string {
 	if region == "us-east-1" {
-		domain = "ec2.internal"
+		return "ec2.internal"
 	}
-	return "ip-" + strings.ReplaceAll(a.String(), ".", "-") + "." + domain
+	return region + ".compute.internal"
 }
 
 // PublicName returns the network's name for a public address.

@@ -40,7 +40,7 @@ func (r *Region) start(c choice) (*Instance, error) {
 func (r *Region) newInstance(c choice) *Instance {
 	w := r.world
 	i := &Instance{
-		ID: w.identifier("i"), Type: c.kind, Image: c.image, Subnet: c.subnet, State: Pending, Launched: r.Now(),
+		ID: w.identifier("i"), Type: c.kind, Image: c.image, Subnet: c.subnet, Naming: c.subnet.Naming, State: Pending, Launched: r.Now(),
 		CapacityType: c.capacityType, Spec: c.spec, Profile: c.profile, Groups: c.groups, Placement: c.spec.Placement,
 		Token: c.token, FleetID: c.fleet, Bundle: c.bundle,
 		pool: pool{c.kind.Name, c.subnet.Zone.Name, c.capacityType},

@@ -31,6 +31,7 @@ type Subnet struct {
 
 	// PublicByDefault and SixByDefault apply to launches that do not choose.
 	PublicByDefault, SixByDefault bool
+	Naming                        Naming
 
 	used []bool // by the offset of the address
 	next int    // the offset at which the search for a free address begins
@@ -207,18 +208,45 @@ func (r *Region) Subnet(id string) (*Subnet, error) {
 	return nil, wire.Errorf("InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist", id)
 }
 
+// Naming is how the instances of a subnet get their private names: "ip-name" is after the address, "resource-name" after the instance. Record is
+// whether resource names resolve to addresses.
+type Naming struct {
+	HostnameType string
+	Record       bool
+}
+
+// byResource is the type of names after instances.
+const byResource = "resource-name"
+
+// SubnetChange is a change of one attribute of a subnet; the others are nil or empty.
+type SubnetChange struct {
+	Public, Six, Record *bool
+	HostnameType        string
+}
+
 // ChangeSubnet sets one of a subnet's attributes, as ModifySubnetAttribute does.
-func (r *Region) ChangeSubnet(id string, public, six *bool) error {
+func (r *Region) ChangeSubnet(id string, c SubnetChange) error {
 	s, err := r.Subnet(id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case public != nil && six != nil:
+	}
+	asked := 0
+	for _, one := range []bool{c.Public != nil, c.Six != nil, c.Record != nil, c.HostnameType != ""} {
+		if one {
+			asked++
+		}
+	}
+	switch {
+	case asked > 1:
 		return wire.Errorf("InvalidParameterCombination", "You can modify one attribute of a subnet at a time.")
-	case public != nil:
-		s.PublicByDefault = *public
-	case six != nil:
-		s.SixByDefault = *six
+	case c.Public != nil:
+		s.PublicByDefault = *c.Public
+	case c.Six != nil:
+		s.SixByDefault = *c.Six
+	case c.Record != nil:
+		s.Naming.Record = *c.Record
+	case c.HostnameType != "":
+		s.Naming.HostnameType = c.HostnameType
 	default:
 		return wire.Errorf("MissingParameter", "The request must contain an attribute to modify.")
 	}

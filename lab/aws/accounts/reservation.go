@@ -99,13 +99,13 @@ func (r *Region) ReservationByID(id string) (*Reservation, error) {
 	return nil, wire.Errorf("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%s' does not exist", id)
 }
 
-// CancelReservation gives the capacity back. Its instances keep running.
+// CancelReservation gives the capacity back. Its instances keep running. It may be repeated.
 func (r *Region) CancelReservation(id string) error {
 	c, err := r.ReservationByID(id)
 	if err != nil {
 		return err
 	}
-	if c.State != "active" {
+	if c.State == "expired" {
 		return wire.Errorf("InvalidState", "The capacity reservation '%s' is %s.", id, c.State)
 	}
 	r.end(c, "cancelled")

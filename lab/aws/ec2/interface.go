@@ -41,6 +41,8 @@ type networkInterface struct {
 	Six         []address6          `xml:"ipv6AddressesSet>item"`
 	Prefixes    []prefix            `xml:"ipv4PrefixSet>item"`
 	Tags        []wire.Tag          `xml:"tagSet>item"`
+
+	Tracking *accounts.TrackingLimits `xml:"connectionTrackingConfiguration"`
 }
 
 type interfaceAttachment struct {
@@ -79,7 +81,7 @@ func itemOfNetworkInterface(r *accounts.Region, n accounts.Attachment) networkIn
 	item := networkInterface{
 		ID: n.ID, Subnet: seen.Subnet, Network: seen.Network, Zone: i.Subnet.Zone.Name, ZoneID: i.Subnet.Zone.ID, Description: n.Spec.Description,
 		Owner: seen.Owner, Status: seen.Status, Type: seen.Type, MAC: seen.MAC, Address: seen.Address, Check: true, Groups: seen.Groups,
-		Public: seen.Public, Addresses: seen.Seconds, Six: seen.Six, Prefixes: seen.Prefixes, Tags: n.Tags,
+		Public: seen.Public, Addresses: seen.Seconds, Six: seen.Six, Prefixes: seen.Prefixes, Tags: n.Tags, Tracking: n.Spec.ConnectionTracking,
 		Attachment: interfaceAttachment{
 			ID: "eni-attach-" + n.ID[len("eni-"):], Instance: i.ID, Owner: seen.Owner, Card: seen.Card, Device: seen.Device, Status: seen.Attached,
 			Since: stamp(i.Launched), Goes: n.Spec.DeleteOnTermination == nil || *n.Spec.DeleteOnTermination,

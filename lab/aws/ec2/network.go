@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"slices"
 
 	"tenon/cloud/aws/facts"
@@ -149,7 +150,13 @@ type subnetItem struct {
 	Public  bool       `xml:"mapPublicIpOnLaunch"`
 	GetsSix bool       `xml:"assignIpv6AddressOnCreation"`
 	Six     []sixRange `xml:"ipv6CidrBlockAssociationSet>item"`
+	Naming  naming     `xml:"privateDnsNameOptionsOnLaunch"`
 	Tags    []wire.Tag `xml:"tagSet>item"`
+}
+
+type naming struct {
+	HostnameType string `xml:"hostnameType"`
+	Record       bool   `xml:"enableResourceNameDnsARecord"`
 }
 
 type sixRange struct {
@@ -178,7 +185,7 @@ func describeSubnets(r *accounts.Region, in *subnetsInput) (*subnetsOutput, erro
 		out.Subnets = append(out.Subnets, subnetItem{
 			ID: s.ID, ARN: r.ARN("ec2", "subnet/"+s.ID), Network: s.Network.ID, Owner: r.Account.ID, State: "available", Zone: s.Zone.Name,
 			ZoneID: s.Zone.ID, Free: s.Free(), Range: s.Range.String(), Six: []sixRange{{s.Range6.String(), "associated"}}, Tags: s.Tags,
-			Public: s.PublicByDefault, GetsSix: s.SixByDefault,
+			Public: s.PublicByDefault, GetsSix: s.SixByDefault, Naming: naming{cmp.Or(s.Naming.HostnameType, "ip-name"), s.Naming.Record},
 		})
 	}
 	return out, err
@@ -188,6 +195,9 @@ type changeSubnetInput struct {
 	ID     string   `query:"SubnetId"`
 	Public *boolean `query:"MapPublicIpOnLaunch"`
 	Six    *boolean `query:"AssignIpv6AddressOnCreation"`
+	Record *boolean `query:"EnableResourceNameDnsARecordOnLaunch"`
+
+	HostnameType string `query:"PrivateDnsHostnameTypeOnLaunch"`
 }
 
 // boolean is an attribute that is true or false.
@@ -203,7 +213,7 @@ func (b *boolean) said() *bool {
 }
 
 func changeSubnet(r *accounts.Region, in *changeSubnetInput) (*done, error) {
-	return &done{true}, r.ChangeSubnet(in.ID, in.Public.said(), in.Six.said())
+	return &done{true}, r.ChangeSubnet(in.ID, accounts.SubnetChange{Public: in.Public.said(), Six: in.Six.said(), Record: in.Record.said(), HostnameType: in.HostnameType})
 }
 
 type createGroupInput struct {
