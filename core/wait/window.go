@@ -82,6 +82,19 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 	return plan.Delay{}, time.Time{}
 }
 
+// Again says why another decision about pods waits, after the last one at a time, and until when: only for a new pool. Pods that came before their
+// pools have been decided about already.
+func (w Window) Again(a Arriving, last, now time.Time) plan.Delay {
+	d := newPool(a)
+	if end := last.Add(w.Longest); end.Before(d.Until) {
+		d.Until = end
+	}
+	if !d.Until.After(now) {
+		return plan.Delay{}
+	}
+	return d
+}
+
 // newPool has pods wait for a pool that has just appeared.
 func newPool(a Arriving) plan.Delay {
 	if a.NewPool.IsZero() {

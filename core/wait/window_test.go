@@ -101,6 +101,29 @@ func doubted(p Arriving) Arriving {
 	return p
 }
 
+// Pods that have been decided about wait for a new pool, but never for longer than a window after the last decision.
+func TestAnotherDecision(t *testing.T) {
+	t.Parallel()
+	w := Window{Idle: time.Second, Longest: 10 * time.Second}
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		pool, last, want time.Duration // from now
+	}{
+		"no pool is new":               {pool: -judging, last: -time.Second},
+		"a pool is new":                {pool: -time.Second, last: -2 * time.Second, want: judging - time.Second},
+		"pools keep coming":            {pool: -time.Second, last: -9 * time.Second, want: time.Second},
+		"pools have come for too long": {pool: 0, last: -10 * time.Second},
+	} {
+		d := w.Again(Arriving{NewPool: now.Add(tc.pool)}, now.Add(tc.last), now)
+		if got := d.Until.Sub(now); tc.want > 0 && (got != tc.want || d.Code != reason.PoolUnjudged) || tc.want == 0 && d.Code != reason.None {
+			t.Errorf("%s: %s for %s, want %s", name, got, d.Code, tc.want)
+		}
+	}
+	if d := w.Again(Arriving{}, now, now); d.Code != reason.None {
+		t.Errorf("without a pool: %+v", d)
+	}
+}
+
 func newPoolAt(at time.Time, p Arriving) Arriving {
 	p.NewPool = at.Add(-judging)
 	return p

@@ -132,7 +132,10 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 		since = l.last.since
 	}
 	delay, burst := w.Decision(pulse.Arriving, since, now)
-	if fresh := l.last.left || l.last.demand != pulse.Demand; fresh && delay.Code != reason.None {
+	if fresh := l.last.left || l.last.demand != pulse.Demand; !fresh {
+		delay = w.Again(pulse.Arriving, l.last.at, now)
+	}
+	if delay.Code != reason.None {
 		return reconcile.In(delay.Until.Sub(now)), nil
 	}
 	// 3. Look, decide, act.

@@ -595,6 +595,26 @@ func TestANewPoolIsWaitedFor(t *testing.T) {
 	h.expect("heavy 1")
 }
 
+// TestANewPoolIsWaitedForByPodsThatCameBefore: a decision was made about them when there was no pool yet.
+func TestANewPoolIsWaitedForByPodsThatCameBefore(t *testing.T) {
+	t.Parallel()
+	weight := int32(10)
+	heavy := ready("heavy", func(p *karpenterv1.NodePool) { p.Spec.Weight = &weight })
+	unjudged := heavy.DeepCopy()
+	unjudged.Status.Conditions = nil
+	h := newFixture(t)
+	h.pods("", 1, judged)
+	h.decide()
+	h.world.Put(unjudged)
+	h.world.Put(ready("light"))
+	h.Clock.Step(4 * time.Second)
+	h.Run(h.loop, "")
+	h.expect()
+	h.world.Put(heavy)
+	h.Run(h.loop, "")
+	h.expect("heavy 1")
+}
+
 // TestAPoolThatIsNeverJudged: pods wait for it a few seconds, once.
 func TestAPoolThatIsNeverJudged(t *testing.T) {
 	t.Parallel()
