@@ -194,6 +194,9 @@ func (l labels) Label(ctx context.Context, providerID string, tags map[string]st
 	return err
 }
 
+// Forget implements tagging.Labeller. The simulated cloud answers with what is.
+func (labels) Forget(string) {}
+
 // gauges reports whether a controller runs every few seconds and only measures. Such controllers would take
 // most of the steps of a week, and change nothing.
 func gauges(c reconcile.Controller) bool {

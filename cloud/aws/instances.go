@@ -60,7 +60,7 @@ func (p *Provider) lookNow(ctx context.Context, providerID string) (instance.Ins
 	m, err := p.Instances.Look(ctx, id)
 	switch {
 	case errors.Is(err, instance.ErrGone) || err == nil && m.ProviderID() != providerID:
-		p.forget(providerID)
+		p.Forget(providerID)
 		return instance.Instance{}, &cloud.NotFound{ProviderID: providerID}
 	case err != nil:
 		return instance.Instance{}, throttled(fmt.Errorf("look at %s: %w", providerID, err))
@@ -75,7 +75,8 @@ func (p *Provider) note(m instance.Instance) {
 	p.seen.Note(m)
 }
 
-func (p *Provider) forget(providerID string) {
+// Forget has the next question about an instance asked of EC2.
+func (p *Provider) Forget(providerID string) {
 	p.recent.Forget(providerID)
 	p.inspected.Forget(providerID)
 }
@@ -174,7 +175,7 @@ func (p *Provider) end(ctx context.Context, m instance.Instance) error {
 		return nil
 	}
 	err := p.Instances.End(ctx, m.ID)
-	p.forget(m.ProviderID())
+	p.Forget(m.ProviderID())
 	if err == nil || errors.Is(err, instance.ErrGone) {
 		p.seen.Remove(m.ProviderID())
 		if errors.Is(err, instance.ErrEnded) {

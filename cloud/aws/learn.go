@@ -56,7 +56,7 @@ func (p *Provider) Label(ctx context.Context, providerID string, tags map[string
 
 func (p *Provider) tag(ctx context.Context, m instance.Instance, tags map[string]string) error {
 	err := p.Instances.Tag(ctx, m.ID, tags)
-	p.forget(m.ProviderID())
+	p.Forget(m.ProviderID())
 	switch {
 	case errors.Is(err, instance.ErrGone):
 		return &cloud.NotFound{ProviderID: m.ProviderID()}

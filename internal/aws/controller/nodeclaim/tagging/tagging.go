@@ -18,9 +18,11 @@ import (
 	"tenon/internal/reconcile"
 )
 
-// Labeller puts tags on an instance that it lacks. NotFound is for one that is gone.
+// Labeller puts tags on an instance that it lacks. NotFound is for one that is gone. Its knowledge of the tags may be a few minutes old,
+// unless it was told to forget the instance.
 type Labeller interface {
 	Label(ctx context.Context, providerID string, tags map[string]string) error
+	Forget(providerID string)
 }
 
 // again is how often an instance is looked at for tags that have been removed.
@@ -59,6 +61,11 @@ func done(claim *karpenterv1.NodeClaim) bool {
 	return claim.Annotations[awsv1.AnnotationTagged] == "true" && claim.Annotations[awsv1.AnnotationClusterNameTagged] == "true"
 }
 
+// askedAgain: a user has removed one of the two annotations, to have the tags put there again.
+func askedAgain(claim *karpenterv1.NodeClaim) bool {
+	return (claim.Annotations[awsv1.AnnotationTagged] == "true") != (claim.Annotations[awsv1.AnnotationClusterNameTagged] == "true")
+}
+
 // tags are those that an instance of a claim should have. The name that people see is set once: if a user
 // removes it, it stays away.
 func tags(claim *karpenterv1.NodeClaim) map[string]string {
@@ -86,6 +93,9 @@ func (c controller) reconcile(ctx context.Context, key reconcile.Key) (reconcile
 	if _, _, ok := instance.Parse(claim.Status.ProviderID); !ok {
 		reconcile.Log(ctx).Info("failed parsing instance id", "provider-id", claim.Status.ProviderID)
 		return reconcile.Never, nil
+	}
+	if askedAgain(&claim) {
+		c.tags.Forget(claim.Status.ProviderID)
 	}
 	if err := c.tags.Label(ctx, claim.Status.ProviderID, tags(&claim)); err != nil {
 		if cloud.IsNotFound(err) {

@@ -29,6 +29,30 @@ func (l *labeller) Label(_ context.Context, providerID string, tags map[string]s
 	return l.err
 }
 
+func (l *labeller) Forget(providerID string) { l.asked = append(l.asked, providerID+" forgotten") }
+
+// When a user removes one of the annotations, the instance's tags are looked at anew; what was known of them may be older than the request.
+func TestTaggingIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	for _, annotation := range []string{awsv1.AnnotationTagged, awsv1.AnnotationClusterNameTagged} {
+		r := harness.New(t, memory.Options{}, harness.Pool("default"))
+		claim, _ := r.Settled("a", "default")
+		l := &labeller{}
+		c := tagging.New(r.Kit, l)
+		r.Run(c, "a")
+		tagged := r.Claim("a")
+		delete(tagged.Annotations, annotation)
+		r.Must(r.API.Update(t.Context(), tagged))
+		r.Run(c, "a")
+		if len(l.asked) != 3 || l.asked[1] != claim.Status.ProviderID+" forgotten" {
+			t.Errorf("%s is removed: %v", annotation, l.asked)
+		}
+		if got := r.Claim("a").Annotations[annotation]; got != "true" {
+			t.Errorf("%s is %q afterwards", annotation, got)
+		}
+	}
+}
+
 // A claim whose node has joined is tagged, with the name of its node once, and looked at again for tags
 // that were removed; one without a node is left alone.
 func TestTagging(t *testing.T) {
