@@ -37,8 +37,8 @@ func podLimit(machine v1.ResourceList, k KubeletConfig) int64 {
 	return limit
 }
 
-// allocatableOf subtracts from the capacity the reservations for the kubelet and the system, and the
-// amounts that eviction keeps free. Images compute the kubelet's reservation at boot from the pods that the
+// allocatableOf subtracts from the capacity the reservations for the kubelet and the system, the
+// amounts that eviction keeps free, and huge pages from the memory. Images compute the kubelet's reservation at boot from the pods that the
 // interfaces allow, not from maxPods.
 func allocatableOf(capacity v1.ResourceList, interfacePods int64, k KubeletConfig) (v1.ResourceList, error) {
 	reserved := kubeReserved(capacity.Cpu().MilliValue(), interfacePods)
@@ -56,6 +56,11 @@ func allocatableOf(capacity v1.ResourceList, interfacePods int64, k KubeletConfi
 	allocatable := capacity.DeepCopy()
 	for _, part := range []v1.ResourceList{reserved, system, eviction} {
 		subtract(allocatable, part)
+	}
+	for name, pages := range capacity {
+		if strings.HasPrefix(string(name), v1.ResourceHugePagesPrefix) {
+			subtract(allocatable, v1.ResourceList{v1.ResourceMemory: pages})
+		}
 	}
 	return allocatable, nil
 }

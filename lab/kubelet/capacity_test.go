@@ -28,6 +28,7 @@ func TestAllocatable(t *testing.T) {
 		"system reserved":  {Instance{Capacity: m5large, Kubelet: KubeletConfig{SystemReserved: map[string]string{"cpu": "100m"}}}, "1830m 7518Mi 17408Mi 29pods"},
 		"kube reserved":    {Instance{Capacity: m5large, Kubelet: KubeletConfig{KubeReserved: map[string]string{"memory": "1Gi"}}}, "1930m 7068Mi 17408Mi 29pods"},
 		"eviction percent": {Instance{Capacity: m5large, Kubelet: KubeletConfig{EvictionHard: map[string]string{"memory.available": "50%", "nodefs.available": "100%"}}}, "1930m 3522Mi 19456Mi 29pods"},
+		"huge pages":       {Instance{Capacity: quantities("cpu", "2", "memory", "8192Mi", "hugepages-2Mi", "4Gi", "ephemeral-storage", "20Gi", "pods", "29")}, "1930m 3422Mi 17408Mi 29pods"},
 		"said outright":    {Instance{Capacity: m5large, Allocatable: quantities("cpu", "1")}, "1000m 0Mi 0Mi 0pods"},
 		"never negative":   {Instance{Capacity: quantities("cpu", "1", "memory", "64Mi", "pods", "8")}, "940m 0Mi 0Mi 8pods"},
 	}

@@ -116,6 +116,9 @@ func (r *Region) capacityOf(i *Instance, c boot.Config) v1.ResourceList {
 		v1.ResourcePods:             *resource.NewQuantity(pods, resource.DecimalSI),
 		v1.ResourceEphemeralStorage: *resource.NewQuantity(storageOf(i, c), resource.BinarySI),
 	}
+	if c.HugePages > 0 {
+		list["hugepages-2Mi"] = *resource.NewQuantity(min(c.HugePages<<21, memory), resource.BinarySI)
+	}
 	for name, count := range devicesOf(i) {
 		if count > 0 {
 			list[name] = *resource.NewQuantity(count, resource.DecimalSI)

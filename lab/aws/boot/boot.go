@@ -6,6 +6,8 @@ package boot
 import (
 	"encoding/base64"
 	"fmt"
+	"regexp"
+	"strconv"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -42,6 +44,21 @@ type Config struct {
 	Taints       []v1.Taint
 	Kubelet      kubelet.KubeletConfig
 	LocalRAID    bool // local disks hold the pods' storage
+	// HugePages is how many pages of 2 MiB scripts of AL2023 take from the memory before the kubelet starts (vm.nr_hugepages).
+	HugePages int64
+}
+
+// setsHugePages matches what a script or a file of sysctl says about them.
+var setsHugePages = regexp.MustCompile(`vm\.nr_hugepages\s*=\s*(\d{1,9})`)
+
+// readHugePages returns what the last line of the scripts about them says.
+func readHugePages(script string) int64 {
+	all := setsHugePages.FindAllStringSubmatch(script, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	n, _ := strconv.ParseInt(all[len(all)-1][1], 10, 64) // nine digits fit
+	return n
 }
 
 // Read reads base64 user data as an image of the family does.

@@ -35,6 +35,10 @@ func TestRead(t *testing.T) {
 			Config{Cluster: "d", Endpoint: "https://e", Authority: "ca", ServiceRange: "10.0.0.0/16", Labels: map[string]string{"a": "1", "b": "2"},
 				Kubelet: kubelet.KubeletConfig{MaxPods: limit(6), PodsPerCore: 2}},
 		},
+		"AL2023: a script takes huge pages": {
+			AL2023, archive + document(full, "{}") + "--B\nContent-Type: text/x-shellscript\n\nsysctl -w vm.nr_hugepages=1024\necho \"vm.nr_hugepages = 2048\" >> /etc/sysctl.conf\n--B--\n",
+			Config{Cluster: "c", Endpoint: "https://e", Authority: "ca", ServiceRange: "10.0.0.0/16", HugePages: 2048},
+		},
 		"AL2023: a bare document": {
 			AL2023, "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster: " + full + "\n  instance: {localStorage: {strategy: RAID0}}\n" +
 				"  kubelet: {config: {registerWithTaints: [{key: k, value: v, effect: NoSchedule}], evictionHard: {memory.available: 5%}}}\n",

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,15 +37,18 @@ type nodeConfig struct {
 	} `json:"spec"`
 }
 
-// readNodeConfigs merges the NodeConfigs of an archive; later ones win. It ignores scripts.
+// readNodeConfigs merges the NodeConfigs of an archive; later ones win. It ignores scripts, except what they say about huge pages.
 func readNodeConfigs(data []byte) (Config, error) {
 	parts, err := partsOf(data)
 	if err != nil {
 		return Config{}, err
 	}
 	merged := map[string]any{}
-	found := false
+	found, hugePages := false, int64(0)
 	for i, p := range parts {
+		if p.kind == kindScript {
+			hugePages = cmp.Or(readHugePages(p.body), hugePages)
+		}
 		if p.kind != kindNodeConfig && (p.kind != "" || !strings.Contains(p.body, "node.eks.aws")) {
 			continue
 		}
@@ -61,7 +65,9 @@ func readNodeConfigs(data []byte) (Config, error) {
 	if !found {
 		return Config{}, errors.New("no NodeConfig")
 	}
-	return configOf(merged)
+	c, err := configOf(merged)
+	c.HugePages = hugePages
+	return c, err
 }
 
 // overlay merges maps deeply, and replaces lists, except kubelet's flags, which add up.
