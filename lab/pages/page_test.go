@@ -19,6 +19,7 @@ var elsewhere = map[string]string{
 	"docs/migrating-from-cluster-autoscaler.md": "its files are the reader's own; lab/nodegroups imports, converts, checks and hands over",
 	"docs/comparison.md":                        "benchmarks are run by hand, and the page says when",
 	"bench/README.md":                           "benchmarks take hours",
+	"docs/fidelity.md":                          "Karpenter's suites want a copy of its sources, and take hours",
 	"CONTRIBUTING.md":                           "targets of the Makefile, which CI runs",
 	"sim/README.md":                             "runs of the simulation, which CI makes with other seeds",
 	"docs/reference/catalogue.md":               "generates the catalogue of files that the reader has downloaded from AWS",
