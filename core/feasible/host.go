@@ -52,7 +52,7 @@ func (sp *Space) compileHosts() {
 	}
 	slices.SortFunc(sp.Hosts, func(a, b Host) int {
 		x, y := &sp.Snapshot.Nodes[a.Node], &sp.Snapshot.Nodes[b.Node]
-		return cmp.Or(-compareBool(x.Initialized, y.Initialized), strings.Compare(x.Name, y.Name), cmp.Compare(a.Node, b.Node))
+		return cmp.Or(-order.Bools(x.Initialized, y.Initialized), strings.Compare(x.Name, y.Name), cmp.Compare(a.Node, b.Node))
 	})
 }
 
@@ -60,16 +60,6 @@ func (sp *Space) compileHosts() {
 // others have to respect their anti-affinity.
 func (sp *Space) staying(pods []snapshot.PodIndex) []snapshot.PodIndex {
 	return slices.DeleteFunc(slices.Clone(pods), func(p snapshot.PodIndex) bool { return sp.Snapshot.Pods[p].Movable })
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // newHost subtracts from a node what its pods use, and what its daemons will use that

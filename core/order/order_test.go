@@ -34,3 +34,13 @@ func TestKeysOfNumbersAndNamedMaps(t *testing.T) {
 		t.Errorf("Keys() = %v, want %v", got, want)
 	}
 }
+
+// False is before true.
+func TestBools(t *testing.T) {
+	t.Parallel()
+	list := []bool{true, false, true, false}
+	slices.SortFunc(list, order.Bools)
+	if !slices.Equal(list, []bool{false, false, true, true}) || order.Bools(true, true) != 0 {
+		t.Errorf("sorted %v, and true compares with itself as %d", list, order.Bools(true, true))
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tenon/core/model"
+	"tenon/core/order"
 	"tenon/core/requirement"
 	"tenon/core/snapshot"
 	"tenon/core/wait"
@@ -74,19 +75,9 @@ func (f *finder) find() []ruleGroup {
 	}
 	slices.SortStableFunc(f.groups, func(a, b ruleGroup) int {
 		x, y := &a.members[0], &b.members[0]
-		return cmp.Or(cmp.Compare(b.size, a.size), strings.Compare(string(x.Kind), string(y.Kind)), strings.Compare(x.Key, y.Key), compareBool(x.Soft, y.Soft))
+		return cmp.Or(cmp.Compare(b.size, a.size), strings.Compare(string(x.Kind), string(y.Kind)), strings.Compare(x.Key, y.Key), order.Bools(x.Soft, y.Soft))
 	})
 	return f.groups
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // ofTemplate notes the rules of a template whose pods have no place.

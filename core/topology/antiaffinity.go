@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tenon/core/feasible"
+	"tenon/core/order"
 	"tenon/core/reason"
 )
 
@@ -29,7 +30,7 @@ func (o *Rules) keepApart(r *Registry, of Group, c *counted, soft bool) {
 // tightest keeps one cap a group of either kind, sorted by group.
 func tightest[G numbered](caps []Cap[G]) []Cap[G] {
 	slices.SortFunc(caps, func(a, b Cap[G]) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), compareBool(a.Soft, b.Soft), cmp.Compare(a.Max, b.Max))
+		return cmp.Or(cmp.Compare(a.Group, b.Group), order.Bools(a.Soft, b.Soft), cmp.Compare(a.Max, b.Max))
 	})
 	return slices.CompactFunc(caps, func(a, b Cap[G]) bool { return a.Group == b.Group && a.Soft == b.Soft })
 }

@@ -32,13 +32,3 @@ func selfCount[G numbered](sorted []G, g G) int32 {
 	}
 	return 0
 }
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
