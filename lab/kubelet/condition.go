@@ -28,8 +28,8 @@ func podConditions(p *v1.Pod, s *v1.PodStatus, now time.Time) []v1.PodCondition 
 		initialized.Reason = "ContainersNotInitialized"
 		initialized.Message = "containers with incomplete status: [" + strings.Join(waiting, " ") + "]"
 	}
-	containers := readiness(v1.ContainersReady, s)
-	ready := readiness(v1.PodReady, s)
+	containers := readyCondition(v1.ContainersReady, s)
+	ready := readyCondition(v1.PodReady, s)
 	if gate := closedGate(p); gate != "" && ready.Status == v1.ConditionTrue {
 		ready.Status, ready.Reason = v1.ConditionFalse, "ReadinessGatesNotReady"
 		ready.Message = "readiness gate " + gate + " is not True yet"
@@ -52,8 +52,8 @@ func uninitialised(s *v1.PodStatus) []string {
 	return names
 }
 
-// readiness returns a condition that is true once all main containers are ready.
-func readiness(kind v1.PodConditionType, s *v1.PodStatus) v1.PodCondition {
+// readyCondition returns a condition that is true once all main containers are ready.
+func readyCondition(kind v1.PodConditionType, s *v1.PodStatus) v1.PodCondition {
 	c := v1.PodCondition{Type: kind, Status: v1.ConditionFalse}
 	switch s.Phase {
 	case v1.PodSucceeded:

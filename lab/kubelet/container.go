@@ -27,6 +27,7 @@ type process struct {
 	exit        int32
 	restart     v1.RestartPolicy
 	readyAfter  time.Duration
+	neverReady  bool
 	owner       string // the pod's UID, for container IDs
 }
 
@@ -50,6 +51,7 @@ func processOf(p *v1.Pod, c v1.Container, jobRunTime time.Duration) process {
 	if crashes {
 		exit = 1
 	}
+	readyAfter, everReady := readiness(p, c)
 	return process{
 		name:       c.Name,
 		image:      c.Image,
@@ -57,7 +59,8 @@ func processOf(p *v1.Pod, c v1.Container, jobRunTime time.Duration) process {
 		life:       durationOf(p.Annotations, AnnotationRunFor, life),
 		exit:       int32Of(p.Annotations, AnnotationExitCode, exit),
 		restart:    restartPolicy(p, c),
-		readyAfter: durationOf(p.Annotations, AnnotationReadyAfter, 0),
+		readyAfter: readyAfter,
+		neverReady: !everReady,
 		owner:      string(p.UID),
 	}
 }
@@ -85,7 +88,7 @@ func (p process) run(restarts int32, last v1.ContainerState, now time.Time) v1.C
 		ContainerID:          containerID(p.owner, p.name, restarts),
 		RestartCount:         restarts,
 		Started:              &started,
-		Ready:                p.readyAfter == 0,
+		Ready:                p.readyAfter == 0 && !p.neverReady,
 		State:                v1.ContainerState{Running: &v1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}},
 		LastTerminationState: last,
 	}
@@ -128,7 +131,7 @@ func (p process) stepRunning(s v1.ContainerStatus, now time.Time) (v1.ContainerS
 		return ended(s, p.exit, reasonOf(p.exit), end), true, time.Time{}
 	}
 	readyAt := began.Add(p.readyAfter)
-	if ready := !now.Before(readyAt); ready != s.Ready {
+	if ready := !p.neverReady && !now.Before(readyAt); ready != s.Ready {
 		s.Ready = ready
 		return s, true, time.Time{}
 	}
@@ -136,7 +139,7 @@ func (p process) stepRunning(s v1.ContainerStatus, now time.Time) (v1.ContainerS
 	if p.mortal {
 		due = began.Add(p.life)
 	}
-	if !s.Ready {
+	if !s.Ready && !p.neverReady {
 		due = sooner(due, readyAt)
 	}
 	return s, false, due

@@ -42,6 +42,13 @@ func deleted(seconds float64, grace int64) podOption {
 	}
 }
 
+// probed gives the container a readiness probe every ten seconds.
+func probed(initialDelay, successes int32) podOption {
+	return func(p *v1.Pod) {
+		p.Spec.Containers[0].ReadinessProbe = &v1.Probe{InitialDelaySeconds: initialDelay, PeriodSeconds: 10, SuccessThreshold: successes}
+	}
+}
+
 func preStop(hook *v1.LifecycleHandler) podOption {
 	return func(p *v1.Pod) { p.Spec.Containers[0].Lifecycle = &v1.Lifecycle{PreStop: hook} }
 }
@@ -100,6 +107,10 @@ func TestStepPod(t *testing.T) {
 		"a failure is tried again with OnFailure":              {pod: boundPod("p", "n", restarting(v1.RestartPolicyOnFailure), annotated(AnnotationExitCode, "9"), running(2)), now: 7, want: "Running main:running/1 until 12s"},
 		"a crashing job's pod has failed":                      {pod: boundPod("p", "n", job, image("crash"), running(2)), now: 4, want: "Failed main:exit1/0"},
 		"readiness comes after its delay":                      {pod: boundPod("p", "n", annotated(AnnotationReadyAfter, "10s"), running(2)), now: 4, want: "nothing until 12s"},
+		"a readiness probe succeeds after its initial delay":   {pod: boundPod("p", "n", probed(10, 1), running(2)), now: 4, want: "nothing until 12s"},
+		"and after as many probes as it asks for":              {pod: boundPod("p", "n", probed(0, 3), running(2)), now: 4, want: "nothing until 22s"},
+		"a pod whose probe has succeeded is left alone":        {pod: boundPod("p", "n", probed(0, 1), running(2)), now: 4, want: "nothing"},
+		"a pause image answers no probe":                       {pod: boundPod("p", "n", probed(0, 1), image("public.ecr.aws/eks-distro/kubernetes/pause:3.2"), running(2)), now: 1e6, want: "nothing"},
 		"the active deadline ends a pod":                       {pod: boundPod("p", "n", deadlineAfter(60), running(2)), now: 62, want: "Failed main:exit143/0"},
 		"until then it runs":                                   {pod: boundPod("p", "n", deadlineAfter(60), running(2)), now: 61, want: "nothing until 1m2s"},
 		"a pod on a machine that is not ready reports nothing": {pod: boundPod("p", "n", job, running(2)), machine: func(in *podInput) { in.Machine.Ready = false }, now: 99, want: "nothing"},
@@ -136,6 +147,39 @@ func TestStepPod(t *testing.T) {
 				t.Errorf("the step changed its input (-before +after):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A pod is ready when its readiness probe would have succeeded often enough, and with a pause image never.
+func TestReadinessProbes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		options []podOption
+		ready   float64 // seconds from the start; negative for never
+	}{
+		"none":                     {ready: 0},
+		"none, pause image":        {options: []podOption{image("registry.k8s.io/pause:3.10")}, ready: 0},
+		"at once":                  {options: []podOption{probed(0, 1)}, ready: 0},
+		"late":                     {options: []podOption{probed(15, 1)}, ready: 15},
+		"late, and several":        {options: []podOption{probed(15, 3)}, ready: 35},
+		"the program takes longer": {options: []podOption{probed(15, 1), annotated(AnnotationReadyAfter, "1m")}, ready: 60},
+		"pause image":              {options: []podOption{probed(0, 1), image("registry.k8s.io/pause:3.10")}, ready: -1},
+		"pause image by digest":    {options: []podOption{probed(0, 1), image("localhost:5000/pause@sha256:0a")}, ready: -1},
+		"an image like it":         {options: []podOption{probed(0, 1), image("example.com/pause/server")}, ready: 0},
+	} {
+		p := boundPod("p", "n", append(c.options, running(0))...)
+		for _, second := range []float64{0, 1, 14, 15, 34, 35, 59, 60, 3600} {
+			if step := stepPod(seenPod(p), at(second)); step.Status != nil {
+				p.Status = *step.Status
+			}
+			want := v1.ConditionFalse
+			if c.ready >= 0 && second >= c.ready {
+				want = v1.ConditionTrue
+			}
+			if ready := findCondition(p.Status.Conditions, v1.PodReady); ready.Status != want {
+				t.Errorf("%s: after %gs Ready is %s", name, second, ready.Status)
+			}
+		}
 	}
 }
 

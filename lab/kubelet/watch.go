@@ -163,7 +163,10 @@ func ownAnnotations(all map[string]string) map[string]string {
 func stripContainers(all []v1.Container) []v1.Container {
 	left := make([]v1.Container, len(all))
 	for i, c := range all {
-		left[i] = v1.Container{Name: c.Name, Image: c.Image, RestartPolicy: c.RestartPolicy, Lifecycle: c.Lifecycle}
+		left[i] = v1.Container{
+			Name: c.Name, Image: c.Image, RestartPolicy: c.RestartPolicy,
+			Lifecycle: c.Lifecycle, ReadinessProbe: c.ReadinessProbe,
+		}
 	}
 	return left
 }
