@@ -30,6 +30,7 @@ const mostNominations = 3
 // nominated is what we wrote into a pod's status.
 type nominated struct {
 	node  string   // what it should say now; empty for nothing
+	after string   // the pod's version before that
 	seen  bool     // whether a watch has reported that
 	nodes []string // all that were ever written
 }
@@ -127,8 +128,8 @@ func (l *ledger) isNominated(pod types.UID) bool {
 	return said != nil && said.node != ""
 }
 
-// NominationsFor returns the nominations to write before the nodes of claims open for pods. The world
-// assumes that the caller writes them.
+// NominationsFor returns the nominations to write before the nodes of claims open for pods. A pod that is tried while its node is closed
+// loses its nomination, so those that kube-scheduler tries next come last. The world assumes that the caller writes them.
 func (w *World) NominationsFor(nodes map[string]string) []Nomination {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,46 +137,129 @@ func (w *World) NominationsFor(nodes map[string]string) []Nomination {
 		return nil
 	}
 	w.lineUp(order.Keys(nodes))
+	pods := w.queueFor(nodes)
+	slices.Reverse(pods)
 	var out []Nomination
-	for claim, node := range nodes {
-		for uid, s := range w.ledger.byClaim[claim] {
-			out = w.nominate(out, uid, s.key, node)
-		}
+	for _, p := range pods {
+		out = w.nominate(out, p.pod.UID, keyOf(p.pod), nodes[w.ledger.claimFor(p.pod.UID)])
 	}
-	sortNominations(out)
 	return out
 }
 
-// lineUp exchanges places between pods of one template, so that those that kube-scheduler tries first have theirs on the
-// nodes that open first, those of the first claims. A pod that is tried before its node is open loses its nomination, and
-// another may take its room.
+// lineUp exchanges places between pods of one template, so that those that kube-scheduler tries first have theirs together on few
+// nodes, which open first. A pod that is tried before its node is open loses its nomination, and another may take its room.
 func (w *World) lineUp(claims []string) {
-	places, pods := map[snapshot.TemplateIndex][]string{}, map[snapshot.TemplateIndex][]*corev1.Pod{}
+	var pods []queuedPod
+	free := map[snapshot.TemplateIndex][]freePlaces{}
 	for _, claim := range claims {
 		for uid, s := range w.ledger.byClaim[claim] {
 			if pod := w.pods.all[s.key]; s.shape >= 0 && pod != nil && nominable(pod, uid) && !w.ledger.isNominated(uid) {
-				places[s.shape], pods[s.shape] = append(places[s.shape], claim), append(pods[s.shape], pod)
+				pods = append(pods, w.queued(pod, s.shape))
+				free[s.shape] = addPlace(free[s.shape], claim)
 			}
 		}
 	}
-	for _, shape := range order.Keys(pods) {
-		slices.SortFunc(pods[shape], triedFirst)
-		for i, pod := range pods[shape] {
-			if claim := places[shape][i]; claim != w.ledger.claimFor(pod.UID) {
-				w.givePlace(claim, pod.UID, keyOf(pod), shape)
-			}
+	for _, places := range free {
+		slices.SortStableFunc(places, func(a, b freePlaces) int { return cmp.Compare(b.count, a.count) })
+	}
+	opens := map[string]bool{}
+	slices.SortFunc(pods, triedFirst)
+	for _, p := range pods {
+		claim := takePlace(free[p.shape], opens)
+		opens[claim] = true
+		if claim != w.ledger.claimFor(p.pod.UID) {
+			w.givePlace(claim, p.pod.UID, keyOf(p.pod), p.shape)
 		}
 	}
 }
 
-// triedFirst compares pods by when kube-scheduler comes to them: it takes those first that it has last tried first, and writes
-// into a pod when it has found no node for it.
-func triedFirst(a, b *corev1.Pod) int {
-	tried, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
-	if err != nil {
-		tried = 0
+// freePlaces are a claim's places for pods of one template.
+type freePlaces struct {
+	claim string
+	count int
+}
+
+// addPlace counts one place more on a claim, which is the last one in the list or a new one.
+func addPlace(list []freePlaces, claim string) []freePlaces {
+	if n := len(list); n > 0 && list[n-1].claim == claim {
+		list[n-1].count++
+		return list
 	}
-	return cmp.Or(tried, compareKeys(keyOf(a), keyOf(b)))
+	return append(list, freePlaces{claim, 1})
+}
+
+// takePlace takes a place on a node that opens already for others, or else on the one with the most places.
+func takePlace(list []freePlaces, opens map[string]bool) string {
+	free := -1
+	for i, p := range list {
+		if p.count > 0 && (free < 0 || opens[p.claim]) {
+			free = i
+			if opens[p.claim] {
+				break
+			}
+		}
+	}
+	list[free].count--
+	return list[free].claim
+}
+
+// OpeningOrder returns claims in the order in which their nodes are to open: first those of the pods that kube-scheduler tries first.
+func (w *World) OpeningOrder(nodes map[string]string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pods := w.queueFor(nodes)
+	first := map[string]int{}
+	for i, p := range slices.Backward(pods) {
+		first[w.ledger.claimFor(p.pod.UID)] = i - len(pods)
+	}
+	claims := order.Keys(nodes)
+	slices.SortStableFunc(claims, func(a, b string) int { return cmp.Compare(first[a], first[b]) })
+	return claims
+}
+
+// queueFor returns the pods with places on claims in the order in which kube-scheduler tries them.
+func (w *World) queueFor(claims map[string]string) []queuedPod {
+	var pods []queuedPod
+	for claim := range claims {
+		for uid, s := range w.ledger.byClaim[claim] {
+			if pod := w.pods.all[s.key]; pod != nil && pod.UID == uid {
+				pods = append(pods, w.queued(pod, s.shape))
+			}
+		}
+	}
+	slices.SortFunc(pods, triedFirst)
+	return pods
+}
+
+// queuedPod is a pod in kube-scheduler's queue.
+type queuedPod struct {
+	pod     *corev1.Pod
+	shape   snapshot.TemplateIndex
+	tried   bool   // no node was found for it, so it sleeps until one opens
+	version string // when it was created, or last tried
+}
+
+// queued says where in kube-scheduler's queue a pod is. The scheduler writes into a pod when it has found no node for it, so the version
+// of a pod tells when that was, unless it is we who wrote last.
+func (w *World) queued(pod *corev1.Pod, shape snapshot.TemplateIndex) queuedPod {
+	q := queuedPod{pod: pod, shape: shape, version: pod.ResourceVersion}
+	if said := w.ledger.nominations[pod.UID]; said != nil && said.node != "" {
+		q.version = said.after
+	}
+	q.tried = slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse
+	})
+	return q
+}
+
+// triedFirst compares pods by when kube-scheduler comes to them: those of higher priority first, of these the ones that it has not tried yet,
+// and then those that it has not tried for longest.
+func triedFirst(a, b queuedPod) int {
+	newer, err := resourceversion.CompareResourceVersion(a.version, b.version)
+	if err != nil {
+		newer = 0
+	}
+	return cmp.Or(cmp.Compare(priorityOf(b.pod), priorityOf(a.pod)), order.Bools(a.tried, b.tried), newer, compareKeys(keyOf(a.pod), keyOf(b.pod)))
 }
 
 // Heard reports whether watches have reported all standing nominations for a claim's node.
@@ -226,7 +310,7 @@ func (w *World) nominate(out []Nomination, uid types.UID, k key, node string) []
 	if said.node == node || len(said.nodes) >= mostNominations {
 		return out
 	}
-	said.node, said.seen, said.nodes = node, false, append(said.nodes, node)
+	said.node, said.after, said.seen, said.nodes = node, w.pods.all[k].ResourceVersion, false, append(said.nodes, node)
 	return append(out, Nomination{PodRef{uid, k.Namespace, k.Name}, node})
 }
 

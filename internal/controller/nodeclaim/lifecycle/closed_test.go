@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
+	"tenon/core/order"
 	"tenon/internal/testing/harness"
 )
 
@@ -19,12 +21,19 @@ type places struct {
 	opened int
 	// together are the nodes that open with one that opens, by claim.
 	together map[string]string
+	first    string // the claim whose node opens first
 }
 
 func (p *places) Wanted(string) bool { return p.wanted }
 
 func (p *places) Prepare(context.Context, string, string) (time.Duration, map[string]string) {
 	return p.wait, p.together
+}
+
+func (p *places) OpeningOrder(nodes map[string]string) []string {
+	claims := order.Keys(nodes)
+	slices.SortStableFunc(claims, func(a, b string) int { return order.Bools(a != p.first, b != p.first) })
+	return claims
 }
 
 func (p *places) Opened(string) { p.opened++ }
@@ -152,5 +161,31 @@ func TestNodesOpenTogether(t *testing.T) {
 		if open := !tainted(&node, karpenterv1.TaintUnregistered()); open != want {
 			t.Errorf("%s is open: %t", node.Name, open)
 		}
+	}
+}
+
+// The nodes of a group open in the order in which kube-scheduler comes to their pods.
+func TestNodesOpenInOrder(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, memory.Options{})
+	all := &places{wanted: true, wait: time.Second, first: "web-2"}
+	s.controller = At(s.Kit, s.tracker, nil, all, 1)
+	for _, name := range []string{"web-1", "web-2", "web-3"} {
+		s.Put(s.Named(name, "web"))
+		s.Run(s.controller, name)
+		s.join()
+		s.Run(s.controller, name)
+	}
+	all.wait, all.together = 0, map[string]string{"web-1": "node-web-1", "web-2": "node-web-2", "web-3": "node-web-3"}
+	s.Calls()
+	s.Run(s.controller, "web-1")
+	var opened []string
+	for _, call := range s.Calls() {
+		if call.IsWrite() && call.Kind == "Node" {
+			opened = append(opened, call.Name)
+		}
+	}
+	if want := []string{"node-web-2", "node-web-1", "node-web-3"}; !slices.Equal(opened, want) {
+		t.Errorf("opened are %q, want %q", opened, want)
 	}
 }

@@ -64,6 +64,8 @@ type Places interface {
 	// Prepare tells them, and returns how much longer the node is to stay closed, and the nodes that open together
 	// with it, by claim.
 	Prepare(ctx context.Context, claim, node string) (closed time.Duration, together map[string]string)
+	// OpeningOrder returns the claims of nodes in the order in which they are to open.
+	OpeningOrder(nodes map[string]string) []string
 	// Opened is called when the node has opened.
 	Opened(claim string)
 }

@@ -18,7 +18,6 @@ import (
 	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
-	"tenon/core/order"
 	"tenon/internal/lookup"
 	"tenon/internal/parallel"
 	"tenon/internal/patch"
@@ -109,11 +108,14 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 // open within one or two.
 const sideBySide = 60
 
-// openTogether opens the node of a claim and others, by claim, in the order of their claims. If they opened one after the other,
-// kube-scheduler would try pods whose nodes are still closed, and put them elsewhere. Another node that cannot be opened here opens when
-// its claim comes to that.
+// openTogether opens the node of a claim and others, by claim. If they opened one after the other, kube-scheduler would try pods whose
+// nodes are still closed, and put them elsewhere. Those of the pods that it tries first open first. Another node that cannot be opened
+// here opens when its claim comes to that.
 func (l *lifecycle) openTogether(ctx context.Context, claim string, nodes map[string]string, open func() error) error {
-	claims := order.Keys(nodes)
+	var claims []string
+	if len(nodes) > 0 {
+		claims = l.places.OpeningOrder(nodes)
+	}
 	if _, among := nodes[claim]; !among {
 		claims = append(claims, claim)
 	}

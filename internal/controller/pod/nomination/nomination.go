@@ -146,6 +146,11 @@ func (n *Nominator) heard() bool {
 	return true
 }
 
+// OpeningOrder returns the claims of nodes in the order in which they are to open.
+func (n *Nominator) OpeningOrder(nodes map[string]string) []string {
+	return n.world.OpeningOrder(nodes)
+}
+
 // Opened notes that the node of a claim has opened.
 func (n *Nominator) Opened(claim string) { n.openings.leave(claim) }
 
