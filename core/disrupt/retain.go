@@ -3,6 +3,7 @@ package disrupt
 import (
 	"slices"
 
+	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/snapshot"
 )
@@ -11,27 +12,45 @@ import (
 // the last node that it buys. What a node of its own leaves free is of use to later pods, those of the groups that
 // follow. Without later pods, a node is kept only if nothing is bought then: a smaller one for the rest is cheaper.
 func (x *search) retain(p *proposal, later mixture) *proposal {
-	best, most := p, x.benefit(p, later)
+	best := p
 	for range fewTries {
 		if len(best.answer.Claims) == 0 || len(best.nodes) < 2 {
 			break
 		}
-		fewer, last := best.nodes[:len(best.nodes)-1], best.nodes[len(best.nodes)-1] // the least wasteful one
-		if !x.receives(&x.nodes[last]) {
+		q := x.retainOne(best, later)
+		if q == nil {
 			break
 		}
-		q, refused := x.propose(plan.Underutilized, fewer, append(slices.Clone(best.asked.Receivers), last), true)
-		if refused != nil {
-			break
-		}
-		benefit := x.benefit(q, later)
-		if benefit < most {
-			break
-		}
-		best, most = q, benefit
+		best = q
 	}
 	if len(later.sizes) == 0 && len(best.answer.Claims) > 0 {
 		return p
+	}
+	return best
+}
+
+// retainOne takes the node out of a proposal with which it gains most, of the least wasteful ones of each price; nil if it gains less
+// without any of them.
+func (x *search) retainOne(p *proposal, later mixture) *proposal {
+	var best *proposal
+	most := x.benefit(p, later)
+	tried := map[model.Money]bool{}
+	for i, at := range slices.Backward(p.nodes) {
+		n := &x.nodes[at]
+		if tried[n.Price] || !x.receives(n) {
+			continue
+		}
+		if len(tried) == fewTries {
+			break
+		}
+		tried[n.Price] = true
+		q, refused := x.propose(plan.Underutilized, slices.Delete(slices.Clone(p.nodes), i, i+1), append(slices.Clone(p.asked.Receivers), at), true)
+		if refused != nil {
+			continue
+		}
+		if benefit := x.benefit(q, later); benefit >= most {
+			best, most = q, benefit
+		}
 	}
 	return best
 }

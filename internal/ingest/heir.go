@@ -70,8 +70,9 @@ func (t *Translator) surges(pod *corev1.Pod) bool {
 	if !surge.Wanted(pod) {
 		return false
 	}
-	wanted, known := t.index.Wanted(owner.Of(pod))
-	return known && wanted == 1 && surge.Foreseeable(pod, t.index.made(pod))
+	set := owner.Of(pod)
+	wanted, known := t.index.Wanted(set)
+	return known && wanted == 1 && !t.index.Hindered(set) && surge.Foreseeable(pod, t.index.made(pod))
 }
 
 // made is the owner that makes a pod, as far as it is known.

@@ -301,14 +301,21 @@ func (x *Index) Heard(replicaSet owner.Ref) bool {
 	return known
 }
 
-// Wanted is how many pods a ReplicaSet creates at once; false if the ReplicaSet is not known, or if
-// something, such as a quota, keeps it from creating them.
+// Wanted is how many pods a ReplicaSet is to have; false if the ReplicaSet is not known, or is being deleted.
 func (x *Index) Wanted(replicaSet owner.Ref) (int, bool) {
 	set, known := named(x.replicaSets, "ReplicaSet", replicaSet)
-	if !known || set.DeletionTimestamp != nil || isHindered(set) {
+	if !known || set.DeletionTimestamp != nil {
 		return 0, false
 	}
 	return int(ptr.Deref(set.Spec.Replicas, 1)), true
+}
+
+// Hindered reports whether something, such as a quota, keeps a ReplicaSet from creating its pods, or from deleting them.
+func (x *Index) Hindered(replicaSet owner.Ref) bool {
+	set, known := named(x.replicaSets, "ReplicaSet", replicaSet)
+	return known && slices.ContainsFunc(set.Status.Conditions, func(c appsv1.ReplicaSetCondition) bool {
+		return c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == "True"
+	})
 }
 
 // Target is Wanted once the Deployment is followed: when many are scaled down, the last sets hear of it seconds later. No set is to have
@@ -326,12 +333,6 @@ func (x *Index) Quotas(namespace string) []*corev1.ResourceQuota { return x.quot
 
 // Ranges are the LimitRanges of a namespace, by name.
 func (x *Index) Ranges(namespace string) []*corev1.LimitRange { return x.limits.in(namespace) }
-
-func isHindered(set *appsv1.ReplicaSet) bool {
-	return slices.ContainsFunc(set.Status.Conditions, func(c appsv1.ReplicaSetCondition) bool {
-		return c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == "True"
-	})
-}
 
 // named returns the object of the group apps and of this kind that a reference names.
 func named[T metav1.Object](objects map[key]T, kind string, ref owner.Ref) (T, bool) {

@@ -62,7 +62,7 @@ func replicas(set owner.Ref, model *snapshot.Pod, n int) []snapshot.Pod {
 func (w *World) judgePromises(now time.Time) {
 	for _, set := range slices.SortedFunc(maps.Keys(w.promises.open), owner.Ref.Compare) {
 		want, known := w.index.Target(set)
-		w.promises.judge(set, w.pods.count[set], !known || want < w.promises.open[set].Due, now)
+		w.promises.judge(set, w.pods.count[set], !known || w.index.Hindered(set) || want < w.promises.open[set].Due, now)
 	}
 }
 
@@ -110,10 +110,10 @@ func (w *World) models() map[owner.Ref]*corev1.Pod {
 	return out
 }
 
-// missing returns how many pods a ReplicaSet has yet to make.
+// missing returns how many pods a ReplicaSet has yet to make; none if something keeps it from making them.
 func (w *World) missing(set owner.Ref) int {
 	want, known := w.index.Target(set)
-	if !known {
+	if !known || w.index.Hindered(set) {
 		return 0
 	}
 	return max(want-w.pods.count[set], 0)

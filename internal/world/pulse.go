@@ -93,7 +93,7 @@ func (w *World) noteUnmade(set owner.Ref, created time.Time) {
 	now := w.clock.Now()
 	want, _ := w.index.Target(set)
 	_, noted := w.pulse.unmade[set]
-	switch is := want > 0 && w.pods.count[set] == 0 && now.Sub(created) < wait.Making; {
+	switch is := want > 0 && !w.index.Hindered(set) && w.pods.count[set] == 0 && now.Sub(created) < wait.Making; {
 	case is && !noted:
 		w.pulse.unmade[set] = now
 	case noted && !is:

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	testclock "k8s.io/utils/clock/testing"
 
@@ -20,21 +21,27 @@ func TestSurplus(t *testing.T) {
 		above, wanted int32 // by the Deployment, if there is one, and by its set
 		pods, ending  int
 		want          int
+		fails         string // what the set fails at
 	}{
-		"as many as wanted":             {none, 5, 5, 0, 0},
-		"some are yet to come":          {none, 9, 5, 0, 0},
-		"scaled down":                   {none, 2, 5, 0, 3},
-		"some end already":              {none, 2, 5, 2, 3},
-		"all that are too many":         {none, 2, 5, 3, 3},
-		"one is replaced":               {none, 5, 6, 1, 1},
-		"the Deployment wants as many":  {5, 5, 5, 0, 0},
-		"the set has yet to hear of it": {2, 5, 5, 0, 3},
-		"scaled to none":                {0, 5, 5, 0, 5},
-		"another set has the rest":      {5, 3, 3, 0, 0},
+		"as many as wanted":             {none, 5, 5, 0, 0, ""},
+		"some are yet to come":          {none, 9, 5, 0, 0, ""},
+		"scaled down":                   {none, 2, 5, 0, 3, ""},
+		"some end already":              {none, 2, 5, 2, 3, ""},
+		"all that are too many":         {none, 2, 5, 3, 3, ""},
+		"one is replaced":               {none, 5, 6, 1, 1, ""},
+		"the Deployment wants as many":  {5, 5, 5, 0, 0, ""},
+		"the set has yet to hear of it": {2, 5, 5, 0, 3, ""},
+		"scaled to none":                {0, 5, 5, 0, 5, ""},
+		"another set has the rest":      {5, 3, 3, 0, 0, ""},
+		"some cannot be deleted":        {none, 2, 5, 1, 3, "FailedDelete"},
+		"some cannot be created":        {none, 9, 5, 0, 0, "FailedCreate"},
 	} {
 		w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, testclock.NewFakePassiveClock(noon))
 		s := set(1)
 		s.Spec.Replicas = &c.wanted
+		if c.fails != "" {
+			s.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: c.fails}}
+		}
 		if c.above != none {
 			d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: s.Namespace, UID: "web"}, Spec: appsv1.DeploymentSpec{Replicas: &c.above}}
 			s.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
