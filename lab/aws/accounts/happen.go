@@ -121,6 +121,12 @@ func suits(k fault.Kind, i *Instance) bool {
 	}
 }
 
+// interruptReserved ends an instance of an interruptible reservation after a notice.
+func (r *Region) interruptReserved(i *Instance, notice time.Duration) {
+	r.announce(i, reservationInterruption())
+	r.world.after(notice, func() { r.shutDown(i, "Server.CapacityReservationInterruption: the capacity was taken back") })
+}
+
 func (r *Region) strikeInstance(f fault.Fault, i *Instance) {
 	notice := cmp.Or(time.Duration(f.Notice), usualNotice)
 	switch f.Kind {
@@ -128,8 +134,7 @@ func (r *Region) strikeInstance(f fault.Fault, i *Instance) {
 		r.announce(i, spotInterruption())
 		r.world.after(notice, func() { r.shutDown(i, "Server.SpotInstanceTermination: Spot Instance termination") })
 	case fault.ReservationInterruption:
-		r.announce(i, reservationInterruption())
-		r.world.after(notice, func() { r.shutDown(i, "Server.CapacityReservationInterruption: the capacity was taken back") })
+		r.interruptReserved(i, notice)
 	case fault.RebalanceRecommendation:
 		r.announce(i, rebalance())
 	case fault.ScheduledChange:

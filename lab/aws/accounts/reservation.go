@@ -23,6 +23,8 @@ type Reservation struct {
 	End           time.Time // zero for unlimited
 	Created       time.Time
 	Tags          []wire.Tag
+	Allocation    *Allocation  // what it lends to an interruptible reservation, or nil
+	Source        *Reservation // of an interruptible reservation, what lends it its capacity; nil if it was made on its own
 }
 
 // The names of the kinds of reservations in fleets and instances.
@@ -105,8 +107,11 @@ func (r *Region) CancelReservation(id string) error {
 	if err != nil {
 		return err
 	}
-	if c.State == "expired" {
+	switch {
+	case c.State == "expired":
 		return wire.Errorf("InvalidState", "The capacity reservation '%s' is %s.", id, c.State)
+	case c.Allocation.lends():
+		return wire.Errorf("InvalidState", "The capacity reservation '%s' has an active interruptible capacity allocation.", id)
 	}
 	r.end(c, "cancelled")
 	return nil
@@ -134,8 +139,21 @@ func (r *Region) reclaim(c *Reservation) {
 	}
 }
 
+// Free is for how many more instances it has room.
+func (c *Reservation) Free() int {
+	switch {
+	case c.State != "active":
+		return 0
+	case c.Source != nil: // what is asked back takes no more instances
+		return max(0, min(c.Total, c.Source.Allocation.Target)-c.Used)
+	case c.Allocation.lends():
+		return c.Total - c.Used - c.Allocation.Lent.Total
+	}
+	return c.Total - c.Used
+}
+
 func (c *Reservation) room() error {
-	if c.State == "active" && c.Used < c.Total {
+	if c.Free() > 0 {
 		return nil
 	}
 	return wire.Errorf("ReservationCapacityExceeded", "The requested reservation does not have sufficient compatible and available capacity for this request.")
@@ -216,6 +234,7 @@ func (r *Region) leaveReservation(i *Instance) {
 	for _, c := range r.reserved {
 		if c.ID == i.Reservation && c.Used > 0 {
 			c.Used--
+			c.giveBack()
 		}
 	}
 }

@@ -46,7 +46,26 @@ type reservationItem struct {
 	Kind          string     `xml:"reservationType"`
 	Interruptible bool       `xml:"interruptible"`
 	Tags          []wire.Tag `xml:"tagSet>item"`
+	// Of the source of an interruptible reservation, and of that.
+	Allocation   *allocationItem   `xml:"interruptibleCapacityAllocation"`
+	Interruption *interruptionItem `xml:"interruptionInfo"`
 }
+
+type allocationItem struct {
+	ID     string `xml:"interruptibleCapacityReservationId"`
+	Count  int    `xml:"instanceCount"`
+	Target int    `xml:"targetInstanceCount"`
+	Status string `xml:"status"`
+	Type   string `xml:"interruptionType"`
+}
+
+type interruptionItem struct {
+	Source string `xml:"sourceCapacityReservationId"`
+	Type   string `xml:"interruptionType"`
+}
+
+// whenAsked is the only type of interruption: when the owner asks for capacity.
+const whenAsked = "adhoc"
 
 func createReservation(r *accounts.Region, in *createReservationInput) (*reservationOutput, error) {
 	c := accounts.Reservation{InstanceType: in.Type, Zone: in.Zone, Total: in.Count, Criteria: in.Criteria, End: in.End}
@@ -63,17 +82,66 @@ func createReservation(r *accounts.Region, in *createReservationInput) (*reserva
 func itemOfReservation(r *accounts.Region, c *accounts.Reservation) reservationItem {
 	item := reservationItem{
 		ID: c.ID, ARN: r.ARN("ec2", "capacity-reservation/"+c.ID), Owner: r.Account.ID, Type: c.InstanceType, Platform: "Linux/UNIX", Zone: c.Zone,
-		ZoneID: r.ZoneID(c.Zone), Tenancy: "default", Total: c.Total, Free: c.Total - c.Used, State: c.State, Start: stamp(c.Start),
+		ZoneID: r.ZoneID(c.Zone), Tenancy: "default", Total: c.Total, Free: c.Free(), State: c.State, Start: stamp(c.Start),
 		End: optionalStamp(c.End), EndType: "unlimited", Criteria: c.Criteria, Created: stamp(c.Created), Kind: c.Kind, Interruptible: c.Interruptible,
 		Tags: c.Tags,
 	}
 	if !c.End.IsZero() {
 		item.EndType = "limited"
 	}
-	if c.State != "active" {
-		item.Free = 0
+	if a := c.Allocation; a != nil {
+		item.Allocation = &allocationItem{a.Lent.ID, a.Lent.Total, a.Target, a.Status(), whenAsked}
+	}
+	if c.Source != nil {
+		item.Interruption = &interruptionItem{c.Source.ID, whenAsked}
 	}
 	return item
+}
+
+type allocateInput struct {
+	dry
+	ID       string             `query:"CapacityReservationId"`
+	Count    int                `query:"InstanceCount"`
+	Token    string             `query:"ClientToken"`
+	TagSpecs []accounts.TagSpec `query:"TagSpecification"`
+}
+
+type allocateOutput struct {
+	Source string `xml:"sourceCapacityReservationId"`
+	Target int    `xml:"targetInstanceCount"`
+	Status string `xml:"status"`
+	Type   string `xml:"interruptionType"`
+}
+
+func allocateInterruptible(r *accounts.Region, in *allocateInput) (*allocateOutput, error) {
+	var tags []wire.Tag
+	for _, s := range in.TagSpecs {
+		tags = append(tags, s.Tags...)
+	}
+	c, err := r.Allocate(in.ID, in.Count, tags)
+	if err != nil {
+		return nil, err
+	}
+	return &allocateOutput{c.ID, c.Allocation.Target, c.Allocation.Status(), whenAsked}, nil
+}
+
+type reallocateInput struct {
+	dry
+	ID     string `query:"CapacityReservationId"`
+	Target int    `query:"TargetInstanceCount"`
+}
+
+type reallocateOutput struct {
+	Source string `xml:"sourceCapacityReservationId"`
+	allocationItem
+}
+
+func reallocateInterruptible(r *accounts.Region, in *reallocateInput) (*reallocateOutput, error) {
+	c, err := r.Reallocate(in.ID, in.Target)
+	if err != nil {
+		return nil, err
+	}
+	return &reallocateOutput{c.ID, *itemOfReservation(r, c).Allocation}, nil
 }
 
 type cancelReservationInput struct {

@@ -56,6 +56,8 @@ func Service(w *accounts.World) *wire.Service {
 	add("DeleteTags", on(w, deleteTags))
 	add("CreateCapacityReservation", on(w, createReservation))
 	add("CancelCapacityReservation", on(w, cancelReservation))
+	add("CreateInterruptibleCapacityReservationAllocation", on(w, allocateInterruptible))
+	add("UpdateInterruptibleCapacityReservationAllocation", on(w, reallocateInterruptible))
 	add("DescribeCapacityReservations", on(w, describeReservations))
 	add("CreatePlacementGroup", on(w, createPlacement))
 	add("DeletePlacementGroup", on(w, deletePlacement))

@@ -7,12 +7,14 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +34,11 @@ var later = map[string][]string{
 	"FleetReservationType": texts(types.FleetReservationType("").Values()),
 	"InstanceLifecycle":    texts(types.InstanceLifecycle("").Values()),
 }
+
+// laterOperations holds operations that are newer than it, with the shapes that only they use, as the SDK for Go reads and writes them.
+//
+//go:embed later.json
+var laterOperations []byte
 
 func texts[T ~string](values []T) []string {
 	out := make([]string, len(values))
@@ -53,6 +60,10 @@ func main() {
 }
 
 func extract(from, to string) error {
+	var more map[string]model.Service
+	if err := json.Unmarshal(laterOperations, &more); err != nil {
+		return fmt.Errorf("read the later operations: %w", err)
+	}
 	c := aws.Defaults()
 	c.Log = slog.New(slog.DiscardHandler)
 	emulator, err := aws.New(c)
@@ -73,7 +84,10 @@ func extract(from, to string) error {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		if err := os.WriteFile(filepath.Join(to, s.Name+".json"), write(source.extract(names)), 0o644); err != nil {
+		extracted := source.extract(names)
+		maps.Copy(extracted.Operations, more[s.Name].Operations)
+		maps.Copy(extracted.Shapes, more[s.Name].Shapes)
+		if err := os.WriteFile(filepath.Join(to, s.Name+".json"), write(extracted), 0o644); err != nil {
 			return err
 		}
 	}
