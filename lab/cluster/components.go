@@ -47,7 +47,7 @@ func (l *lab) etcd() supervise.Component {
 		Name:   "etcd",
 		Dir:    l.directory.Etcd(),
 		Log:    l.directory.Log("etcd"),
-		Env:    smallHeap(),
+		Env:    append(smallHeap(), controlplane.ManyCalls()...),
 		Within: startWithin,
 	}
 }
@@ -59,7 +59,7 @@ func (l *lab) apiServer() supervise.Component {
 		Flags:    l.apiServerFlags(port),
 		Dir:      l.directory.Etcd(), // where the socket of etcd is
 		Log:      l.directory.Log("kube-apiserver"),
-		Env:      smallHeap(),
+		Env:      append(smallHeap(), controlplane.ManyCalls()...),
 		Listener: l.ports.apiServer,
 		Ports:    []state.Port{{Name: "https", Number: port}},
 		Check:    l.checkAPIServer,

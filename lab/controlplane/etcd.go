@@ -26,6 +26,13 @@ const EtcdSocket = "client.sock:1"
 // etcdQuota bounds the data. A cluster of 2,000 nodes and 60,000 pods takes about a tenth of it.
 const etcdQuota = 8 << 30
 
+// ManyCalls is the environment in which etcd and the API server answer any number of calls at once. gRPC stops reading from a connection while
+// a number of control frames wait to be written, 100 by default. When both ends wait like that, and the buffers of the socket between them are
+// full, nothing moves until the calls time out after a minute. Scaling a workload down by thousands of pods is enough for that.
+func ManyCalls() []string {
+	return []string{"GRPC_GO_EXPERIMENTAL_CONTROL_BUFFER_THROTTLE_LIMIT=10000"} // the most that gRPC accepts
+}
+
 // RunEtcd runs etcd in the working directory until the context ends.
 func RunEtcd(ctx context.Context, ready func()) error {
 	server, err := embed.StartEtcd(etcdConfig())
