@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	awsv1 "tenon/api/aws/v1"
+	"tenon/core/order"
 	"tenon/core/requirement"
 )
 
@@ -50,18 +51,8 @@ func reduce(found []image, now time.Time) []awsv1.AMI {
 }
 
 func comparePreference(a, b candidate) int {
-	return cmp.Or(compareFalseFirst(a.Deprecated, b.Deprecated), b.created.Compare(a.created),
+	return cmp.Or(order.Bools(a.Deprecated, b.Deprecated), b.created.Compare(a.created),
 		cmp.Compare(b.Name, a.Name), cmp.Compare(a.ID, b.ID))
-}
-
-func compareFalseFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 func candidatesOf(i image, now time.Time) []candidate {
