@@ -89,13 +89,17 @@ func itemOfReservation(r *accounts.Region, c *accounts.Reservation) reservationI
 	if !c.End.IsZero() {
 		item.EndType = "limited"
 	}
-	if a := c.Allocation; a != nil {
-		item.Allocation = &allocationItem{a.Lent.ID, a.Lent.Total, a.Target, a.Status(), whenAsked}
+	if c.Allocation != nil {
+		item.Allocation = itemOfAllocation(c.Allocation)
 	}
 	if c.Source != nil {
 		item.Interruption = &interruptionItem{c.Source.ID, whenAsked}
 	}
 	return item
+}
+
+func itemOfAllocation(a *accounts.Allocation) *allocationItem {
+	return &allocationItem{a.Lent.ID, a.Lent.Total, a.Target, a.Status(), whenAsked}
 }
 
 type allocateInput struct {
@@ -141,7 +145,7 @@ func reallocateInterruptible(r *accounts.Region, in *reallocateInput) (*realloca
 	if err != nil {
 		return nil, err
 	}
-	return &reallocateOutput{c.ID, *itemOfReservation(r, c).Allocation}, nil
+	return &reallocateOutput{c.ID, *itemOfAllocation(c.Allocation)}, nil
 }
 
 type cancelReservationInput struct {

@@ -6,6 +6,8 @@
 //	botocore ── extract ──▶ data/*.json ──┬─▶ Request: wire refuses what AWS would refuse
 //	                                      └─▶ tests: types of parameters and answers, answers on the wire
 //
+// Operations that are newer than the version that was read are in extract/later.json, by the names and types of the SDK for Go.
+//
 // To read another version: go run ./aws/model/extract …/site-packages/botocore/data (in lab). The package does not know
 // what the services do.
 package model
