@@ -104,6 +104,17 @@ func grouping() map[string]example {
 				node := s.second()
 				s.late(func() { s.joins(node); s.disrupts(plan.Underutilized, "due", []string{"a"}, nil) })
 			}},
+		"at rest, a disruption after a group's backoff has ended": {invariant.RestDecided,
+			func(s *fixture) {
+				s.costing("a", 1)
+				s.paused(30 * time.Minute)
+				s.late(func() { s.disrupts(plan.Underutilized, "late", []string{"a"}, nil) })
+			},
+			func(s *fixture) {
+				s.costing("a", 1)
+				s.paused(59 * time.Minute)
+				s.late(func() { s.disrupts(plan.Underutilized, "due", []string{"a"}, nil) })
+			}},
 		"at rest, an instance without a node": {invariant.GroupRests,
 			func(s *fixture) { s.grouped(); s.rest() },
 			func(s *fixture) { s.grouped(); s.second(); s.rest() }},

@@ -51,7 +51,9 @@ func (w *Watch) Stir() { w.stirred = w.Now() }
 // decision, and no node was held by consolidateAfter after the change: once such a node may go, better moves
 // may be found. When its pods move does not matter: replacements may take minutes to join, and the decision
 // knows nothing of what changes in that time.
-func (w *Watch) lasts(r *command.Record) bool { return r.Begun.Sub(w.stirred) >= max(still, w.hold()) }
+func (w *Watch) lasts(r *command.Record) bool {
+	return r.Begun.Sub(w.changed()) >= max(still, w.hold())
+}
 
 // hold is the longest consolidateAfter of the pools and groups. A node of a pool with Never never becomes one that may go.
 func (w *Watch) hold() time.Duration {
@@ -66,7 +68,19 @@ func (w *Watch) hold() time.Duration {
 }
 
 // settled reports whether nothing has changed for so long that no decision may remain.
-func (w *Watch) settled() bool { return w.Now().Sub(w.stirred) >= w.hold()+settles }
+func (w *Watch) settled() bool { return w.Now().Sub(w.changed()) >= w.hold()+settles }
+
+// changed returns when the last change happened. The end of a group's backoff is one that no event tells: the
+// group has something to sell again.
+func (w *Watch) changed() time.Time {
+	last := w.stirred
+	for _, group := range store.All[*tenonv1alpha1.NodeGroup](w.Store) {
+		if b := group.Status.Backoff; b != nil && b.Until.After(last) && !b.Until.After(w.Now()) {
+			last = b.Until.Time
+		}
+	}
+	return last
+}
 
 // Late counts the actions after everything should have settled: the machines bought, and the claims
 // that disruptions began to remove.
@@ -224,7 +238,7 @@ func (w *Watch) bolder(claim *karpenterv1.NodeClaim) bool {
 		return false
 	}
 	account := savings.Of(pool)
-	return account.Caution(w.Now()) < account.Caution(w.stirred)
+	return account.Caution(w.Now()) < account.Caution(w.changed())
 }
 
 // again is the minimum that a command must save an hour to give up what another has bought, if no pod was moved to it.
