@@ -21,6 +21,25 @@ func (x *search) avoidNewNodes() {
 	}
 }
 
+// elsewhere lets the pods of a group that would buy a node which is not well filled use room anywhere, also on
+// nodes of other pools, where that gains more. The whole group is packed anew: rules between pods may forbid to
+// move only those of the new node, and its other pods may have taken the room that these need.
+func (x *search) elsewhere(p *proposal) *proposal {
+	if !slices.ContainsFunc(p.answer.Claims, func(c plan.Claim) bool { return x.wasteful(&c) }) {
+		return p
+	}
+	others, _ := x.outlook(p.asked.Pods, -1)
+	receivers := slices.Concat(p.asked.Receivers, without(others, slices.Concat(p.nodes, p.asked.Receivers)))
+	if len(receivers) == len(p.asked.Receivers) {
+		return p
+	}
+	q, refused := x.propose(plan.Underutilized, p.nodes, receivers, true)
+	if refused != nil || q.gain() <= p.gain() {
+		return p
+	}
+	return q
+}
+
 // wasteful tells nodes to come of which a good part would stay empty. A replica is there for
 // the number of nodes, and not for the pods that will be on it.
 func (x *search) wasteful(c *plan.Claim) bool {

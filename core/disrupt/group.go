@@ -128,7 +128,7 @@ func (x *search) solve(nodes, receivers []snapshot.NodeIndex, later mixture) []s
 			nodes = slices.DeleteFunc(nodes, func(at snapshot.NodeIndex) bool { return x.nodes[at].Name == home })
 			continue
 		}
-		p = x.retain(p, later)
+		p = x.elsewhere(x.retain(p, later))
 		if _, p.ledger = x.releasable(p.nodes); x.worthwhile(p) {
 			for _, q := range slices.Compact([]*proposal{x.extend(p, later), p}) {
 				if x.lands(q) {
