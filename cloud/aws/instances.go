@@ -156,7 +156,9 @@ func (p *Provider) Delete(ctx context.Context, providerID string) error {
 		return p.deleteUnseen(ctx, providerID, last, err)
 	case err != nil:
 		return fmt.Errorf("delete %s: %w", providerID, err)
-	case m.StateOf() == cloud.Terminating:
+	}
+	p.Counts.Leaves(providerID, m.Reservation)
+	if m.StateOf() == cloud.Terminating {
 		return nil
 	}
 	return p.end(ctx, m)
@@ -208,9 +210,7 @@ func (p *Provider) deleteUnseen(ctx context.Context, providerID string, last ins
 	case last.ID == "" && p.Clock.Now().Sub(p.begun) < p.visible:
 		return fmt.Errorf("delete %s: an instance that was just bought may not be visible yet", providerID)
 	}
-	if last.Reservation != "" {
-		p.Counts.Terminated(last.Reservation)
-	}
+	p.Counts.Terminated(providerID)
 	return notFound
 }
 

@@ -94,18 +94,28 @@ func amountOf(capacity model.Resources, name string) int64 {
 	return capacity.Get(name)
 }
 
-// checkReservations counts the claims that are priced by a reservation.
+// checkReservations counts the claims that are planned on a reservation at each that they may be launched into, so that
+// no outcome needs more than there is. A replica may be anything that its pool sells, and counts where it is planned.
 func checkReservations(e *state, f *finding) {
 	taken, stock := map[string]int64{}, map[string]int64{}
 	for _, n := range slices.Concat(e.nodes, e.replicas) {
 		if n.claim == nil || n.claim.Offer.CapacityType != catalog.Reserved {
 			continue
 		}
-		id := n.claim.Offer.Reservation
-		if have, ok := stock[id]; !ok || n.choices[0].offering.ReservationCapacity < have {
-			stock[id] = n.choices[0].offering.ReservationCapacity
+		named := map[string]bool{}
+		for i := range n.choices {
+			id := n.choices[i].offer.Reservation
+			if id == "" || n.claim.Replica && i > 0 {
+				continue
+			}
+			if have, ok := stock[id]; !ok || n.choices[i].offering.ReservationCapacity < have {
+				stock[id] = n.choices[i].offering.ReservationCapacity
+			}
+			named[id] = true
 		}
-		taken[id]++
+		for id := range named {
+			taken[id]++
+		}
 	}
 	for _, id := range order.Keys(taken) {
 		if taken[id] > stock[id] {

@@ -24,6 +24,9 @@ func render(s *snapshot.Snapshot, p *plan.Plan) string {
 			}
 		}
 		fmt.Fprintf(&b, "launch %s %s %s zone=%s %s: %s\n", c.Name, c.Offer.InstanceType, c.Offer.CapacityType, strings.Join(keys(zones), "|"), c.Offer.Price, pods(s, c.Pods))
+		if ids := c.Reservations(); len(ids) > 1 {
+			fmt.Fprintf(&b, "  from %s\n", strings.Join(slices.Sorted(slices.Values(ids)), " or "))
+		}
 		for r := range c.Requirements.All() {
 			if value, ok := r.Single(); ok && !requirement.Core().IsWellKnown(r.Key()) {
 				fmt.Fprintf(&b, "  label %s=%s\n", r.Key(), value)

@@ -10,12 +10,12 @@ import (
 // mostMisses is how many receivers of a proposal are tried in vain, one after the other, as nodes that go with it.
 const mostMisses = 16
 
-// extend makes receivers part of a proposal where that gains more, the most wasteful first. Node by node, each of
+// extend makes receivers of the same pool part of a proposal where that gains more, the most wasteful first. Node by node, each of
 // them seemed worth keeping; packed together with the pods of the group, its pods may cost less than it does.
 func (x *search) extend(p *proposal, later mixture) *proposal {
 	var wasteful []snapshot.NodeIndex
 	for _, at := range p.asked.Receivers {
-		if n := &x.nodes[at]; n.state == consolidatable && n.wasteful() {
+		if n := &x.nodes[at]; n.pool == x.nodes[p.nodes[0]].pool && n.state == consolidatable && n.wasteful() {
 			wasteful = append(wasteful, at)
 		}
 	}

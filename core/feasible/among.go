@@ -83,6 +83,17 @@ func (c *HostClass) labels() map[string]string {
 	return out
 }
 
+// Stock is how many instances a slot that belongs to a reservation still has for the machines that are bought from it.
+func (sp *Space) Stock(slot int) int64 {
+	most := int64(0)
+	for i := range sp.Machines {
+		if m := &sp.Machines[i]; m.Slots.Has(slot) {
+			most = max(most, m.Stock[slot])
+		}
+	}
+	return most
+}
+
 // Reserve takes instances of a reservation away, for good: others bought them.
 func (sp *Space) Reserve(reservation string, n int64) {
 	sp.Machines = slices.Clone(sp.Machines) // a Market may remember them as they were

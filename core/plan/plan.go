@@ -5,6 +5,8 @@
 package plan
 
 import (
+	"slices"
+
 	"tenon/core/catalog"
 	"tenon/core/model"
 	"tenon/core/reason"
@@ -65,6 +67,23 @@ type Claim struct {
 	Group string `json:",omitempty"`
 	// Delay is why it is not to be made now.
 	Delay Delay `json:",omitzero"`
+}
+
+// Reservations are those of which the claim may take an instance: any of them, once it is launched only one.
+func (c *Claim) Reservations() []string {
+	if c.Offer.CapacityType != catalog.Reserved {
+		return nil
+	}
+	out := []string{c.Offer.Reservation}
+	if c.Replica { // it may be anything that its pool sells
+		return out
+	}
+	for o := range c.Alternatives.All() {
+		if o.Reservation != "" && !slices.Contains(out, o.Reservation) {
+			out = append(out, o.Reservation)
+		}
+	}
+	return out
 }
 
 // MostCapacity is, of each resource, what the largest machine has that may be launched for the claim. The types are

@@ -17,7 +17,14 @@ type Counts struct {
 
 	mu       sync.Mutex
 	counts   map[string]count
+	leaving  map[string]departure // by provider ID
 	revision uint64
+}
+
+// departure is an instance that takes its place in a reservation until it has terminated.
+type departure struct {
+	reservation string
+	seen        time.Time // when it was last there
 }
 
 type count struct {
@@ -27,7 +34,7 @@ type count struct {
 
 // NewCounts makes counts that know no reservation yet.
 func NewCounts(c clock.PassiveClock) *Counts {
-	return &Counts{clock: c, counts: map[string]count{}}
+	return &Counts{clock: c, counts: map[string]count{}, leaving: map[string]departure{}}
 }
 
 // Synced notes what EC2 says.
@@ -44,8 +51,37 @@ func (c *Counts) Launched(id string, at time.Time) {
 	})
 }
 
-// Terminated adds an instance back once its termination is certain.
-func (c *Counts) Terminated(id string) { c.change(id, func(k *count) { k.available++ }) }
+// Leaves notes an instance that is about to terminate, at each look that still finds it.
+func (c *Counts) Leaves(providerID, id string) {
+	if id == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.clock.Now()
+	for other, d := range c.leaving {
+		if now.Sub(d.seen) >= kept {
+			delete(c.leaving, other)
+		}
+	}
+	c.leaving[providerID] = departure{id, now}
+}
+
+// Terminated adds an instance back once its termination is certain, unless EC2 has reported a count since it was
+// last there.
+func (c *Counts) Terminated(providerID string) {
+	c.mu.Lock()
+	d, known := c.leaving[providerID]
+	delete(c.leaving, providerID)
+	c.mu.Unlock()
+	if known {
+		c.change(d.reservation, func(k *count) {
+			if !k.synced.After(d.seen) {
+				k.available++
+			}
+		})
+	}
+}
 
 // Exhausted notes that EC2 had no room left.
 func (c *Counts) Exhausted(id string) { c.change(id, func(k *count) { k.available = 0 }) }

@@ -26,10 +26,12 @@ type Writer struct {
 	// Spare is what each pool's limits leave after the planned nodes.
 	Spare  [][]model.Amount
 	claims []int // by pool
-	tables map[snapshot.PoolIndex]*Table
-	alike  []string // by pool: equal where pools sell the same, if that is known
-	known  map[string]options
-	refs   []int // memory of closed, whose answer is good until it is asked again
+	// reserved is how many of the new nodes are planned on a reservation.
+	reserved int64
+	tables   map[snapshot.PoolIndex]*Table
+	alike    []string // by pool: equal where pools sell the same, if that is known
+	known    map[string]options
+	refs     []int // memory of closed, whose answer is good until it is asked again
 }
 
 // New begins with all pods to hand out. Tables are of other drafts with the same offers.
@@ -40,6 +42,9 @@ func New(d *search.Search, a *search.Draft, alike []string, tables map[snapshot.
 	}
 	for _, n := range a.Result.New {
 		w.claims[d.Space.Machines[n.Machine].Pool]++
+		if d.Space.Slots[n.Slot].CapacityType == catalog.Reserved {
+			w.reserved++
+		}
 	}
 	return w
 }
@@ -84,12 +89,12 @@ func (w *Writer) Totals(claims []plan.Claim) []model.Amount {
 	return left
 }
 
-// ReservedBy counts the claims on each reservation.
+// ReservedBy counts the claims that may take an instance of each reservation.
 func ReservedBy(claims []plan.Claim) map[string]int64 {
 	out := map[string]int64{}
 	for i := range claims {
-		if claims[i].Offer.CapacityType == catalog.Reserved {
-			out[claims[i].Offer.Reservation]++
+		for _, id := range claims[i].Reservations() {
+			out[id]++
 		}
 	}
 	return out

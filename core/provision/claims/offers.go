@@ -136,3 +136,20 @@ func (w *Writer) zoned(r requirement.Set, t *Table, refs []int) requirement.Set 
 	}
 	return r.With(requirement.New(feasible.ZoneKey, requirement.In, order.Keys(zones)...))
 }
+
+// named says which reservations the offers belong to: every label that they give a node besides the zone, with the
+// values of all of them.
+func (w *Writer) named(t *Table, refs []int) requirement.Set {
+	sp := w.d.Space
+	out := sp.Slots[t.refs[refs[0]].slot].Labels().Without(feasible.ZoneKey)
+	for _, key := range out.Keys() {
+		values := map[string]bool{}
+		for _, i := range refs {
+			for v := range sp.Slots[t.refs[i].slot].Labels().Get(key).All() {
+				values[v] = true
+			}
+		}
+		out = out.Replaced(requirement.New(key, requirement.In, order.Keys(values)...))
+	}
+	return out
+}

@@ -126,15 +126,16 @@ func (w *Writer) keepAgreeing(machines bitset.Set, r requirement.Set) {
 	machines.Keep(keep)
 }
 
-// keepKind leaves a claim that is planned on a reservation only that
-// reservation, and other claims none.
+// keepKind leaves a claim that is planned on a reservation only reservations: its own, and those with room for all
+// claims of the draft that are planned on one, so that no outcome of the launches overruns them. Other claims get none.
 func (w *Writer) keepKind(slots bitset.Set, planned int) {
 	sp := w.d.Space
+	reserved := sp.Slots[planned].CapacityType == catalog.Reserved
 	keep := bitset.New(len(sp.Slots))
-	own := &sp.Slots[planned]
 	for i := range sp.Slots {
-		if own.CapacityType == catalog.Reserved && sp.Slots[i].Reservation == own.Reservation ||
-			own.CapacityType != catalog.Reserved && sp.Slots[i].CapacityType != catalog.Reserved {
+		switch own := sp.Slots[i].CapacityType == catalog.Reserved; {
+		case own != reserved:
+		case !own || sp.Slots[i].Reservation == sp.Slots[planned].Reservation || sp.Stock(i) >= w.reserved:
 			keep.Put(i)
 		}
 	}
@@ -206,8 +207,8 @@ func (w *Writer) choose(machines, slots bitset.Set, r requirement.Set) options {
 	}
 	out.offers = plan.Select(t.offers, selected)
 	out.requirements = w.zoned(r, t, refs)
-	if slot := &w.d.Space.Slots[t.refs[planned].slot]; slot.CapacityType == catalog.Reserved {
-		out.requirements = out.requirements.Intersect(slot.Labels().Without(feasible.ZoneKey))
+	if w.d.Space.Slots[t.refs[planned].slot].CapacityType == catalog.Reserved {
+		out.requirements = out.requirements.Intersect(w.named(t, refs))
 	}
 	if short := variety.Shortfalls(); len(short) > 0 {
 		out.requirements, out.relaxed = out.requirements.Lowered(short), true

@@ -77,10 +77,12 @@ func (f *Fleet) buy(c *plan.Claim) {
 	if most := c.MostCapacity(f.Snapshot.Catalogs[f.Snapshot.Pools[pool].Catalog].Types); len(f.limits[pool]) > 0 {
 		f.limits = f.changed(f.limits, pool, func(limit string) int64 { return -pack.Share(most, limit) })
 	}
-	if c.Offer.Reservation != "" {
+	if ids := c.Reservations(); len(ids) > 0 {
 		f.sp = f.sp.Fork()
-		f.sp.Reserve(c.Offer.Reservation, 1)
-		f.reserved[c.Offer.Reservation]++
+		for _, id := range ids {
+			f.sp.Reserve(id, 1)
+			f.reserved[id]++
+		}
 		f.tables, f.cache = map[snapshot.PoolIndex]*claims.Table{}, pack.NewOfferCache()
 	}
 	if !slices.ContainsFunc(c.Pods, f.Ruled) {
