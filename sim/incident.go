@@ -140,5 +140,6 @@ func (s *Sim) announce(kind, id, more string) {
 func (s *Sim) jump() {
 	to := s.Clock.Now().Add(s.upTo(10 * time.Minute))
 	s.meter.advance(to)
+	s.watch.Jumped(to.Sub(s.Clock.Now()))
 	s.Clock.forward(to)
 }

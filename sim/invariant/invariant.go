@@ -108,6 +108,20 @@ type Watch struct {
 	totals
 }
 
+// Jumped says that the clock went forward while nothing ran. The product had no time to learn of earlier changes.
+func (w *Watch) Jumped(by time.Duration) {
+	for _, at := range []*time.Time{&w.disturbed, &w.fell, &w.crowd} {
+		if !at.IsZero() {
+			*at = at.Add(by)
+		}
+	}
+	for _, times := range []map[string]time.Time{w.limited, w.edited} {
+		for name, at := range times { // in any order
+			times[name] = at.Add(by)
+		}
+	}
+}
+
 // Begin starts to watch.
 func (w *Watch) Begin() {
 	w.bought, w.strays = map[string]string{}, map[string]time.Time{}

@@ -97,6 +97,16 @@ func totals() map[string]example {
 		"a group that has grown beyond the limit": {invariant.ClusterLimits,
 			func(s *fixture) { s.most(1); s.grouped(); s.watch.Resized("web", 1, 2) },
 			func(s *fixture) { s.most(1); s.grouped(); s.watch.Disturbed(); s.watch.Resized("web", 1, 2) }},
+		"a node beyond the limit of the cluster, long after a group's size was changed": {invariant.ClusterLimits,
+			func(s *fixture) { s.most(1); s.grouped(); s.watch.Disturbed(); s.pass(6 * time.Minute); s.serve("a") },
+			func(s *fixture) {
+				s.most(1)
+				s.grouped()
+				s.watch.Disturbed()
+				s.watch.Jumped(6 * time.Minute)
+				s.pass(6 * time.Minute)
+				s.serve("a")
+			}},
 		"a group that shrinks below the minimum": {invariant.ClusterFloors,
 			func(s *fixture) { s.shrinks(8_000) },
 			func(s *fixture) { s.shrinks(4_000) }},
