@@ -22,6 +22,7 @@ type places struct {
 	// together are the nodes that open with one that opens, by claim.
 	together map[string]string
 	first    string // the claim whose node opens first
+	repeated []string
 }
 
 func (p *places) Wanted(string) bool { return p.wanted }
@@ -35,6 +36,8 @@ func (p *places) OpeningOrder(nodes map[string]string) []string {
 	slices.SortStableFunc(claims, func(a, b string) int { return order.Bools(a != p.first, b != p.first) })
 	return claims
 }
+
+func (p *places) Repeat(_ context.Context, _, node string) { p.repeated = append(p.repeated, node) }
 
 func (p *places) Opened(string) { p.opened++ }
 
@@ -185,7 +188,7 @@ func TestNodesOpenInOrder(t *testing.T) {
 			opened = append(opened, call.Name)
 		}
 	}
-	if want := []string{"node-web-2", "node-web-1", "node-web-3"}; !slices.Equal(opened, want) {
+	if want := []string{"node-web-2", "node-web-1", "node-web-3"}; !slices.Equal(opened, want) || !slices.Equal(all.repeated, want) {
 		t.Errorf("opened are %q, want %q", opened, want)
 	}
 }

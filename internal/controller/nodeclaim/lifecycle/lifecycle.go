@@ -66,6 +66,8 @@ type Places interface {
 	Prepare(ctx context.Context, claim, node string) (closed time.Duration, together map[string]string)
 	// OpeningOrder returns the claims of nodes in the order in which they are to open.
 	OpeningOrder(nodes map[string]string) []string
+	// Repeat tells once more those pods of a node that is about to open that are no longer told.
+	Repeat(ctx context.Context, claim, node string)
 	// Opened is called when the node has opened.
 	Opened(claim string)
 }

@@ -122,6 +122,9 @@ func (l *lifecycle) openTogether(ctx context.Context, claim string, nodes map[st
 	var failed error
 	parallel.Run(l.parallel, len(claims), func(i int) {
 		if claims[i] == claim {
+			if node, among := nodes[claim]; among {
+				l.places.Repeat(ctx, claim, node)
+			}
 			failed = open()
 		} else if err := l.openOne(ctx, claims[i], nodes[claims[i]]); err != nil {
 			reconcile.Log(ctx).V(1).Info("a node does not open with others", "NodeClaim", claims[i], "reason", err.Error())
@@ -141,6 +144,7 @@ func (l *lifecycle) openOne(ctx context.Context, claimName, nodeName string) err
 	if claim.DeletionTimestamp != nil || node.Spec.ProviderID != claim.Status.ProviderID || !ready(node) || isHeld(node) {
 		return nil
 	}
+	l.places.Repeat(ctx, claimName, nodeName)
 	return l.saveNode(ctx, node, admittedNode(withClaim(node, claim), claim))
 }
 

@@ -51,11 +51,13 @@ type Nominator struct {
 	parallel int
 	refused  atomic.Bool // the API server does not let us nominate, and that has been logged
 	openings openings
+	outbox   *outbox
 }
 
 // New makes a nominator that makes at most so many writes at the same time.
 func New(kit reconcile.Kit, w *world.World, pods client.StatusClient, parallel int) *Nominator {
-	return &Nominator{kit: kit, world: w, pods: pods, parallel: min(max(parallel, 1), sideBySide)}
+	parallel = min(max(parallel, 1), sideBySide)
+	return &Nominator{kit: kit, world: w, pods: pods, parallel: parallel, outbox: newOutbox(parallel)}
 }
 
 // Controller corrects nominations of pods whose nodes are open.
@@ -67,7 +69,7 @@ func (n *Nominator) Controller() reconcile.Controller {
 		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
 			n.count()
 			if n.kit.Settings.NominatePods {
-				n.write(ctx, n.world.Corrections())
+				n.correct(ctx, n.world.Corrections())
 			}
 			return reconcile.Never, nil
 		},
@@ -146,6 +148,12 @@ func (n *Nominator) heard() bool {
 	return true
 }
 
+// Repeat nominates the pods of a node that is about to open which kube-scheduler has tried meanwhile: others would take their room before
+// a nomination that is written afterwards arrives.
+func (n *Nominator) Repeat(ctx context.Context, claim, node string) {
+	n.write(ctx, n.world.NominationsFor(map[string]string{claim: node}))
+}
+
 // OpeningOrder returns the claims of nodes in the order in which they are to open.
 func (n *Nominator) OpeningOrder(nodes map[string]string) []string {
 	return n.world.OpeningOrder(nodes)
@@ -153,6 +161,15 @@ func (n *Nominator) OpeningOrder(nodes map[string]string) []string {
 
 // Opened notes that the node of a claim has opened.
 func (n *Nominator) Opened(claim string) { n.openings.leave(claim) }
+
+// correct has nominations written while the next ones may already be found. A simulation makes one write at a time.
+func (n *Nominator) correct(ctx context.Context, list []world.Nomination) {
+	if n.parallel == 1 {
+		n.write(ctx, list)
+		return
+	}
+	n.outbox.send(ctx, list, n.patch)
+}
 
 func (n *Nominator) write(ctx context.Context, list []world.Nomination) {
 	parallel.Run(n.parallel, len(list), func(i int) { n.patch(ctx, list[i]) })

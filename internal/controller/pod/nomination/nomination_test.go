@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/memory"
@@ -85,6 +86,25 @@ func TestANodeOpensWhenItsPodsAreNominated(t *testing.T) {
 	}
 	if n := s.Count(s.Kit.Metrics.PodsNominationsTotal.WithLabelValues("nominated")); n != 2 {
 		t.Errorf("%v nominations are counted", n)
+	}
+}
+
+// What kube-scheduler has taken away is nominated again right before the node opens.
+func TestNominationsAreRepeatedBeforeANodeOpens(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	s.nominator.Prepare(t.Context(), claimName, nodeName)
+	s.named(t)
+	var pod corev1.Pod
+	s.Must(s.API.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "small"}, &pod))
+	pod.Status.NominatedNodeName = ""
+	s.Must(s.API.Status().Update(t.Context(), &pod))
+	if got := s.named(t); got["small"] != "" {
+		t.Fatalf("nominated are %v", got)
+	}
+	s.nominator.Repeat(t.Context(), claimName, nodeName)
+	if got := s.named(t); got["small"] != nodeName || got["large"] != nodeName {
+		t.Errorf("nominated are %v", got)
 	}
 }
 
