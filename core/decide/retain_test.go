@@ -111,3 +111,43 @@ func TestANodeIsKeptInsteadOfOneLikeIt(t *testing.T) {
 		}
 	}
 }
+
+// Pods of many sizes are on half-empty nodes of two pools. The groups in which they move share no node: one that goes takes no pods, and goes
+// only once.
+func TestGroupsShareNoNode(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var text strings.Builder
+		text.WriteString("consolidate\npool web\npool default\n")
+		for _, cpus := range []int{2, 4, 8, 16} {
+			fmt.Fprintf(&text, "type c%d cpu=%d mem=%dGi price=%.4f\ntype m%d cpu=%d mem=%dGi price=%.4f\n", cpus, cpus, 2*cpus, float64(cpus)*0.0383, cpus, cpus, 4*cpus, float64(cpus)*0.0430)
+		}
+		for n := range 190 {
+			fmt.Fprintf(&text, "node n%03d type=%s16 pool=%s\n", n, []string{"c", "m"}[r.IntN(2)], []string{"web", "default"}[r.IntN(10)/9])
+			for p := range 2 + r.IntN(4) {
+				fmt.Fprintf(&text, "pods web%03d-%d cpu=%dm mem=%dMi on=n%03d\n", n, p, []int{100, 250, 500, 1000, 2000, 4000}[r.IntN(6)], 128<<r.IntN(7), n)
+			}
+		}
+		gone, takes := map[string]bool{}, map[string]bool{}
+		for _, d := range decide.Decide(parseScenario(t, text.String()), decide.Budget{Disrupt: true}).Plan.Disruptions {
+			for _, n := range d.Nodes {
+				if gone[n.Node] {
+					t.Errorf("draw %d: %s goes twice", seed, n.Node)
+				}
+				gone[n.Node] = true
+			}
+			for _, m := range d.Moves {
+				takes[m.Node] = true
+			}
+		}
+		for node := range takes {
+			if gone[node] {
+				t.Errorf("draw %d: %s takes pods, and goes", seed, node)
+			}
+		}
+		if len(gone) < 100 {
+			t.Errorf("draw %d: %d of 190 nodes go", seed, len(gone))
+		}
+	}
+}

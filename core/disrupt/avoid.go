@@ -7,6 +7,7 @@ import (
 	"tenon/core/model"
 	"tenon/core/plan"
 	"tenon/core/provision/fleet"
+	"tenon/core/snapshot"
 )
 
 // avoidNewNodes does without new nodes that are not well filled, if what is on them also fits on
@@ -21,18 +22,20 @@ func (x *search) avoidNewNodes() {
 	}
 }
 
-// elsewhere lets the pods of a group that would buy a node which is not well filled use room anywhere, also on
-// nodes of other pools, where that gains more. The whole group is packed anew: rules between pods may forbid to
-// move only those of the new node, and its other pods may have taken the room that these need.
+// elsewhere lets the pods of a group that would buy a node which is not well filled also use room on nodes of other
+// pools, where that gains more. The whole group is packed anew: rules between pods may forbid to move only those of
+// the new node, and its other pods may have taken the room that these need. Nodes of the same pool may belong to
+// later groups.
 func (x *search) elsewhere(p *proposal) *proposal {
 	if !slices.ContainsFunc(p.answer.Claims, func(c plan.Claim) bool { return x.wasteful(&c) }) {
 		return p
 	}
 	others, _ := x.outlook(p.asked.Pods, -1)
-	receivers := slices.Concat(p.asked.Receivers, without(others, slices.Concat(p.nodes, p.asked.Receivers)))
-	if len(receivers) == len(p.asked.Receivers) {
+	others = slices.DeleteFunc(others, func(at snapshot.NodeIndex) bool { return x.nodes[at].pool == x.nodes[p.nodes[0]].pool })
+	if len(others) == 0 {
 		return p
 	}
+	receivers := slices.Concat(p.asked.Receivers, others)
 	q, refused := x.propose(plan.Underutilized, p.nodes, receivers, true)
 	if refused != nil || q.gain() <= p.gain() {
 		return p
