@@ -148,25 +148,43 @@ func (w *Writer) keepKnown(machines, slots bitset.Set, n pack.Node) {
 	for i := range w.a.Outlooks {
 		o := &w.a.Outlooks[i]
 		if w.d.Space.SlotLabel(o.Key) {
-			w.keepSlotsKnown(slots, n, o)
+			w.keepSlotsKnown(machines, slots, n, o)
 		} else {
 			w.keepMachinesKnown(machines, n, o)
 		}
 	}
 }
 
-func (w *Writer) keepSlotsKnown(slots bitset.Set, n pack.Node, o *topology.Outlook) {
-	if !o.Sees(n.Machine) {
-		return
-	}
+func (w *Writer) keepSlotsKnown(machines, slots bitset.Set, n pack.Node, o *topology.Outlook) {
 	planned, _ := w.d.Domain(n, o.Key)
+	sees := o.Sees(n.Machine)
+	if !sees { // the planned machine opens no domain, but another one may
+		unseen := w.unseen(machines, o)
+		if !o.Knows(planned) {
+			machines.Keep(unseen)
+		}
+		if unseen.Count() == machines.Count() {
+			return
+		}
+	}
 	keep := bitset.New(len(w.d.Space.Slots))
 	for slot := range slots.All {
-		if domain, ok := w.d.Space.Slots[slot].Label(o.Key); !ok || domain == planned || o.Knows(domain) {
+		if domain, ok := w.d.Space.Slots[slot].Label(o.Key); !ok || sees && domain == planned || o.Knows(domain) {
 			keep.Put(slot)
 		}
 	}
 	slots.Keep(keep)
+}
+
+// unseen are the machines that a spread does not count.
+func (w *Writer) unseen(machines bitset.Set, o *topology.Outlook) bitset.Set {
+	out := bitset.New(len(w.d.Space.Machines))
+	for m := range machines.All {
+		if !o.Sees(m) {
+			out.Put(m)
+		}
+	}
+	return out
 }
 
 func (w *Writer) keepMachinesKnown(machines bitset.Set, n pack.Node, o *topology.Outlook) {
