@@ -147,13 +147,20 @@ func (w *Watch) totalsReached(pod *corev1.Pod, without ...cloud.Instance) bool {
 			needs = cores * memoryPerCore / 1000
 		}
 		left := limit.Value - w.sum(limit.Name)
-		for _, claim := range w.outlived() {
+		for _, claim := range slices.Concat(w.outlived(), w.leavingNow()) {
 			left -= amountOf(ingest.Resources(claim.Status.Capacity), limit.Name)
 		}
 		for _, i := range without {
 			left += amountOf(i.Capacity, limit.Name)
 		}
 		return left < needs
+	})
+}
+
+// leavingNow returns the claims with a machine that began to go only now: nothing could be bought instead before.
+func (w *Watch) leavingNow() []*karpenterv1.NodeClaim {
+	return slices.DeleteFunc(store.All[*karpenterv1.NodeClaim](w.Store), func(claim *karpenterv1.NodeClaim) bool {
+		return claim.Status.ProviderID == "" || !w.leftNow(claim)
 	})
 }
 

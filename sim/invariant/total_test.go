@@ -65,6 +65,16 @@ func (s *fixture) ended() *karpenterv1.NodeClaim {
 	return claim
 }
 
+// goes serves a node whose claim is being deleted, and lets time pass.
+func (s *fixture) goes(since time.Duration) {
+	s.t.Helper()
+	claim, _ := s.serve("a")
+	claim.Finalizers = append(claim.Finalizers, "karpenter.sh/termination")
+	s.must(s.store.Update(context.Background(), claim))
+	s.must(s.store.Delete(context.Background(), claim))
+	s.pass(since)
+}
+
 // reached has the pool say that its limit is reached.
 func (s *fixture) reached() {
 	s.t.Helper()
@@ -113,6 +123,9 @@ func totals() map[string]example {
 		"at rest, a pod that waits for what an ended machine had of a limit of the cluster": {invariant.RestRuns,
 			func(s *fixture) { s.most(1); s.delete(s.ended()); s.pod("p", ""); s.rest() },
 			func(s *fixture) { s.most(1); s.ended(); s.pod("p", ""); s.rest() }},
+		"at rest, a pod that waits for what a node that has just begun to go had of a limit of the cluster": {invariant.RestRuns,
+			func(s *fixture) { s.most(1); s.goes(10 * time.Minute); s.pod("p", ""); s.rest() },
+			func(s *fixture) { s.most(1); s.pod("p", ""); s.pass(10 * time.Minute); s.goes(0); s.watch.AtRest() }},
 		"at rest, a pod that waits for what an ended machine had of its pool's limit": {invariant.RestRuns,
 			func(s *fixture) { s.limit("4"); s.reached(); s.delete(s.ended()); s.pod("p", ""); s.rest() },
 			func(s *fixture) { s.limit("4"); s.reached(); s.ended(); s.pod("p", ""); s.rest() }},
