@@ -175,6 +175,16 @@ func (s *fixture) findsNoPlace(before func()) {
 	s.watch.AtRest()
 }
 
+// waits serves a node of a pool that consolidates after some time.
+func (s *fixture) waits(after time.Duration) {
+	s.t.Helper()
+	s.costing("a", 1)
+	var pool karpenterv1.NodePool
+	s.must(s.store.Get(context.Background(), client.ObjectKey{Name: "default"}, &pool))
+	pool.Spec.Disruption.ConsolidateAfter = karpenterv1.DurationOf(after)
+	s.must(s.store.Update(context.Background(), &pool))
+}
+
 // wantedPod is an object that a user changes.
 func (s *fixture) wish() {
 	s.t.Helper()
@@ -417,6 +427,15 @@ func decisions() map[string]example {
 			func(s *fixture) {
 				s.costing("a", 1)
 				s.late(func() { s.watch.Stir(); s.disrupts(plan.Empty, "due", []string{"a"}, nil) })
+			}},
+		"at rest, a disruption that begins when places that another has brought may be used": {invariant.RestDecided,
+			func(s *fixture) {
+				s.waits(20 * time.Minute)
+				s.late(func() { s.disrupts(plan.Underutilized, "late", []string{"a"}, nil) })
+			},
+			func(s *fixture) {
+				s.waits(30 * time.Minute)
+				s.late(func() { s.disrupts(plan.Underutilized, "due", []string{"a"}, nil) })
 			}},
 		"at rest, a disruption that is worth it once its pool's caution has fallen": {invariant.RestDecided,
 			func(s *fixture) {

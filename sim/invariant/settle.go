@@ -40,7 +40,7 @@ const (
 const still = time.Minute
 
 // settles is how long decisions may continue after the last node may go: one waits for the places that another
-// has brought.
+// has brought. Nodes that took pods take others only after consolidateAfter, so that counts once more.
 const settles = 10 * time.Minute
 
 // Stir is called at every event that decisions may answer to and that the API server does not show: prices,
@@ -68,7 +68,7 @@ func (w *Watch) hold() time.Duration {
 }
 
 // settled reports whether nothing has changed for so long that no decision may remain.
-func (w *Watch) settled() bool { return w.Now().Sub(w.changed()) >= w.hold()+settles }
+func (w *Watch) settled() bool { return w.Now().Sub(w.changed()) >= 2*w.hold()+settles }
 
 // changed returns when the last change happened. The end of a group's backoff is one that no event tells: the
 // group has something to sell again.
