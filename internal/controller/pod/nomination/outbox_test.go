@@ -35,10 +35,16 @@ func TestNoNominationWaitsForAnother(t *testing.T) {
 		nominate("c", "1")
 		nominate("a", "2")
 		nominate("a", "3")
+		mu.Lock()
 		if got := len(written); got != 2 {
 			t.Errorf("%d at the same time, want 2", got)
 		}
+		mu.Unlock()
 		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		o.mu.Lock()
+		defer o.mu.Unlock()
 		slices.Sort(written)
 		if want := []string{"a 1", "a 3", "b 1", "c 1"}; !slices.Equal(written, want) {
 			t.Errorf("written %v, want %v", written, want)
