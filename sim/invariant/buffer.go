@@ -143,21 +143,40 @@ func (w *Watch) pastBuffers() {
 		if !has {
 			continue
 		}
+		empty := w.mayEmpty(pool)
 		free := limit.MilliValue() - w.has(pool.Name)
-		if w.mayEmpty(pool) {
-			free += w.emptyOf(pool.Name)
+		for _, i := range empty {
+			free += i.Capacity.CPU
 		}
 		for _, pod := range w.podsOn[""] { // each on its own: the order does not matter
-			if !finished(pod) && !daemon(pod) && pod.Annotations[Infeasible] == "" && w.Now().Sub(pod.CreationTimestamp.Time) > settles && free > mostNeeded(pod) && !w.totalsReached(pod, w.emptyMachines(pool.Name)...) {
+			if !finished(pod) && !daemon(pod) && pod.Annotations[Infeasible] == "" && w.Now().Sub(pod.CreationTimestamp.Time) > settles && free > mostNeeded(pod) && !w.totalsReached(pod, empty...) {
 				w.report(RestYields, "pod %s/%s waits, and pool %s has %dm of CPU beside nodes without pods", pod.Namespace, pod.Name, pool.Name, free)
 			}
 		}
 	}
 }
 
-// mayEmpty reports whether the budgets of a pool let a node without pods go. Nodes that are not ready use
+// mayEmpty returns the machines of the nodes of a pool that serve, have no pods and may go.
+func (w *Watch) mayEmpty(pool *karpenterv1.NodePool) []cloud.Instance {
+	if !w.budgetLeft(pool) {
+		return nil
+	}
+	var out []cloud.Instance
+	for _, i := range w.Cloud.Instances() {
+		claim := w.claimOf(i)
+		if i.Pool != pool.Name || i.State == cloud.Terminating || claim == nil || w.Now().Sub(i.Launched) < settles {
+			continue
+		}
+		if name := claim.Status.NodeName; !protectedNode(w.nodeOf(name)) && !w.holds(name) && !w.used(claim) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// budgetLeft reports whether the budgets of a pool let a node without pods go. Nodes that are not ready use
 // them up for good.
-func (w *Watch) mayEmpty(pool *karpenterv1.NodePool) bool {
+func (w *Watch) budgetLeft(pool *karpenterv1.NodePool) bool {
 	total, unready := 0, 0
 	for _, c := range store.All[*karpenterv1.NodeClaim](w.Store) {
 		if poolOf(c) != pool.Name || !meta.IsStatusConditionTrue(c.Status.Conditions, karpenterv1.ConditionInitialized) || w.over(c) {
@@ -169,30 +188,6 @@ func (w *Watch) mayEmpty(pool *karpenterv1.NodePool) bool {
 		}
 	}
 	return unready < allowed(pool, string(plan.Empty), total)
-}
-
-// emptyOf is how much CPU the nodes of a pool have that serve and have no pods.
-func (w *Watch) emptyOf(pool string) int64 {
-	cpu := int64(0)
-	for _, i := range w.emptyMachines(pool) {
-		cpu += i.Capacity.CPU
-	}
-	return cpu
-}
-
-// emptyMachines are the machines of the nodes of a pool that serve and have no pods.
-func (w *Watch) emptyMachines(pool string) []cloud.Instance {
-	var out []cloud.Instance
-	for _, i := range w.Cloud.Instances() {
-		claim := w.claimOf(i)
-		if i.Pool != pool || i.State == cloud.Terminating || claim == nil || w.Now().Sub(i.Launched) < settles || protectedNode(w.nodeOf(claim.Status.NodeName)) {
-			continue
-		}
-		if !w.used(claim) {
-			out = append(out, i)
-		}
-	}
-	return out
 }
 
 // used reports whether a claim's node has pods beside daemons.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	autoscalingv1beta1 "tenon/api/autoscaling/v1beta1"
+	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/sim/invariant"
 )
 
@@ -46,13 +47,33 @@ func buffered() map[string]example {
 			s.rest()
 		}
 	}
-	waits := func(used bool) func(*fixture) {
+	waits := func(used bool, daemon ...func(*corev1.Pod)) func(*fixture) {
 		return func(s *fixture) {
 			s.limit("8")
 			node := s.roomy("a")
 			if used {
 				s.pod("runs", node.Name, asking("1"))
 			}
+			s.pod("agent", node.Name, append(daemon, func(p *corev1.Pod) {
+				p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent", UID: "agent"}}
+			})...)
+			s.buffer("1", "True", "All 2 virtual pods fit on existing capacity")
+			s.pod("waits", "", asking("1"))
+			s.pass(time.Hour)
+			s.watch.AtRest()
+		}
+	}
+	// A node of which the pool may have one only is empty. It may go, unless it is not ready, which uses up the budget.
+	full := func(ill bool) func(*fixture) {
+		return func(s *fixture) {
+			s.limit("100")
+			s.pace()
+			if ill {
+				s.illNode("a")
+			} else {
+				s.roomy("a")
+			}
+			s.most(1)
 			s.buffer("1", "True", "All 2 virtual pods fit on existing capacity")
 			s.pod("waits", "", asking("1"))
 			s.pass(time.Hour)
@@ -88,5 +109,9 @@ func buffered() map[string]example {
 			s.illNode("b")
 			waits(false)(s)
 		}},
+		"at rest, a pod beside a node that a daemon's pod holds": {invariant.RestYields, waits(false), func(s *fixture) {
+			waits(false, func(p *corev1.Pod) { p.Annotations = map[string]string{karpenterv1.AnnotationDoNotDisrupt: "true"} })(s)
+		}},
+		"at rest, a pod that waits for the number of nodes, beside one that a budget keeps": {invariant.RestYields, full(false), full(true)},
 	}
 }
