@@ -19,9 +19,9 @@ type Outlook struct {
 	Places []*feasible.Places
 }
 
-// Sees reports whether nodes of the machine count.
-func (o *Outlook) Sees(machine int) bool {
-	return slices.ContainsFunc(o.Places, func(p *feasible.Places) bool { return p.Machines.Has(machine) })
+// Sees reports whether nodes of the machine and slot count.
+func (o *Outlook) Sees(machine, slot int) bool {
+	return slices.ContainsFunc(o.Places, func(p *feasible.Places) bool { return p.Machines.Has(machine) && p.Slots.Has(slot) })
 }
 
 // Knows reports whether the domain counts already.

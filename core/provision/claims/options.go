@@ -150,54 +150,61 @@ func (w *Writer) keepKnown(machines, slots bitset.Set, n pack.Node) {
 		if w.d.Space.SlotLabel(o.Key) {
 			w.keepSlotsKnown(machines, slots, n, o)
 		} else {
-			w.keepMachinesKnown(machines, n, o)
+			w.keepMachinesKnown(machines, slots, n, o)
 		}
 	}
 }
 
 func (w *Writer) keepSlotsKnown(machines, slots bitset.Set, n pack.Node, o *topology.Outlook) {
 	planned, _ := w.d.Domain(n, o.Key)
-	sees := o.Sees(n.Machine)
-	if !sees { // the planned machine opens no domain, but another one may
-		unseen := w.unseen(machines, o)
-		if !o.Knows(planned) {
-			machines.Keep(unseen)
+	sees := o.Sees(n.Machine, n.Slot)
+	if !sees && !o.Knows(planned) { // the planned machine opens no domain, but another one may
+		unseen := bitset.New(len(w.d.Space.Machines))
+		for m := range machines.All {
+			if !o.Sees(m, n.Slot) {
+				unseen.Put(m)
+			}
 		}
-		if unseen.Count() == machines.Count() {
-			return
-		}
+		machines.Keep(unseen)
 	}
 	keep := bitset.New(len(w.d.Space.Slots))
 	for slot := range slots.All {
-		if domain, ok := w.d.Space.Slots[slot].Label(o.Key); !ok || sees && domain == planned || o.Knows(domain) {
+		if domain, ok := w.d.Space.Slots[slot].Label(o.Key); !ok || sees && domain == planned || o.Knows(domain) || !seesAny(o, machines, slot) {
 			keep.Put(slot)
 		}
 	}
 	slots.Keep(keep)
 }
 
-// unseen are the machines that a spread does not count.
-func (w *Writer) unseen(machines bitset.Set, o *topology.Outlook) bitset.Set {
-	out := bitset.New(len(w.d.Space.Machines))
+func seesAny(o *topology.Outlook, machines bitset.Set, slot int) bool {
 	for m := range machines.All {
-		if !o.Sees(m) {
-			out.Put(m)
+		if o.Sees(m, slot) {
+			return true
 		}
 	}
-	return out
+	return false
 }
 
-func (w *Writer) keepMachinesKnown(machines bitset.Set, n pack.Node, o *topology.Outlook) {
+func (w *Writer) keepMachinesKnown(machines, slots bitset.Set, n pack.Node, o *topology.Outlook) {
 	planned, opens := w.d.Domain(n, o.Key)
-	opens = opens && o.Sees(n.Machine)
+	opens = opens && o.Sees(n.Machine, n.Slot)
 	keep := bitset.New(len(w.d.Space.Machines))
 	for m := range machines.All {
 		n.Machine = m
-		if domain, ok := w.d.Domain(n, o.Key); !ok || opens && domain == planned || o.Knows(domain) || !o.Sees(m) {
+		if domain, ok := w.d.Domain(n, o.Key); !ok || opens && domain == planned || o.Knows(domain) || !seesIn(o, m, slots) {
 			keep.Put(m)
 		}
 	}
 	machines.Keep(keep)
+}
+
+func seesIn(o *topology.Outlook, machine int, slots bitset.Set) bool {
+	for slot := range slots.All {
+		if o.Sees(machine, slot) {
+			return true
+		}
+	}
+	return false
 }
 
 // choose takes the cheapest offers, up to the most types that a claim names. The

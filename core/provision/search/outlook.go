@@ -13,7 +13,7 @@ func (a *Draft) appear() {
 	for _, n := range a.packer.Result().New {
 		for i := range a.Outlooks {
 			o := &a.Outlooks[i]
-			if !o.Sees(n.Machine) {
+			if !o.Sees(n.Machine, n.Slot) {
 				continue
 			}
 			if domain, ok := a.d.Domain(n, o.Key); ok && !o.Knows(domain) {
