@@ -35,14 +35,14 @@ type ledger struct {
 	guidedOn  time.Time                    // when a receiver last opened or closed for them
 	wakeGuide func()
 
-	shapes          map[snapshot.TemplateIndex]int // the number of places for pods of each template
-	nominations     map[types.UID]*nominated       // what we wrote into pods, see NominationsFor
-	toRecheck       map[types.UID]key              // pods whose nomination is to be looked at again
-	foreign         map[key]struct{}               // pods with nominations that are not known to be ours
-	inherited       map[types.UID]key              // pods with nominations of an earlier process, until the next decision
-	landed, strayed int                            // see Placements
-	progress        time.Time                      // when a pod with a place was last bound
-	lost            map[types.UID]time.Time        // when pods without a node first lost their places
+	shapes         map[snapshot.TemplateIndex]int // the number of places for pods of each template
+	nominations    map[types.UID]*nominated       // what we wrote into pods, see NominationsFor
+	toRecheck      map[types.UID]key              // pods whose nomination is to be looked at again
+	foreign        map[key]struct{}               // pods with nominations that are not known to be ours
+	inherited      map[types.UID]key              // pods with nominations of an earlier process, until the next decision
+	countPlacement func(landed bool)              // see SubscribePlacements
+	progress       time.Time                      // when a pod with a place was last bound
+	lost           map[types.UID]time.Time        // when pods without a node first lost their places
 }
 
 // placedPod is a pod with a place, the template that says what it asks for, and the time since when.

@@ -423,23 +423,19 @@ func (w *World) recheckNominations(claim string) {
 	}
 }
 
-// Placements counts the pods with places that were bound since the last call: landed took their own place
-// or one kept for a pod of the same template, strayed went elsewhere.
-func (w *World) Placements() (landed, strayed int) {
+// SubscribePlacements has each pod with a place counted when it is bound: it landed in its own place or in one kept for a pod of the same
+// template, or it strayed elsewhere. The function must not call the world.
+func (w *World) SubscribePlacements(count func(landed bool)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	landed, strayed = w.ledger.landed, w.ledger.strayed
-	w.ledger.landed, w.ledger.strayed = 0, 0
-	return landed, strayed
+	w.ledger.countPlacement = count
 }
 
 // arrive counts a pod with a place when it is bound.
 func (l *ledger) arrive(landed bool, now time.Time) {
 	l.progress = now
-	if landed {
-		l.landed++
-	} else {
-		l.strayed++
+	if l.countPlacement != nil {
+		l.countPlacement(landed)
 	}
 }
 

@@ -57,6 +57,14 @@ type Nominator struct {
 // New makes a nominator that makes at most so many writes at the same time.
 func New(kit reconcile.Kit, w *world.World, pods client.StatusClient, parallel int) *Nominator {
 	parallel = min(max(parallel, 1), sideBySide)
+	landed, strayed := kit.Metrics.PodsPlacementsTotal.WithLabelValues("true"), kit.Metrics.PodsPlacementsTotal.WithLabelValues("false")
+	w.SubscribePlacements(func(planned bool) {
+		if planned {
+			landed.Inc()
+		} else {
+			strayed.Inc()
+		}
+	})
 	return &Nominator{kit: kit, world: w, pods: pods, parallel: parallel, outbox: newOutbox(parallel)}
 }
 
@@ -67,20 +75,12 @@ func (n *Nominator) Controller() reconcile.Controller {
 		Subscribe: n.world.Subscribe,
 		Workers:   reconcile.One,
 		Reconcile: func(ctx context.Context, _ reconcile.Key) (reconcile.Result, error) {
-			n.count()
 			if n.kit.Settings.NominatePods {
 				n.correct(ctx, n.world.Corrections())
 			}
 			return reconcile.Never, nil
 		},
 	}
-}
-
-// count tells how many pods landed where they were planned.
-func (n *Nominator) count() {
-	landed, strayed := n.world.Placements()
-	n.kit.Metrics.PodsPlacementsTotal.WithLabelValues("true").Add(float64(landed))
-	n.kit.Metrics.PodsPlacementsTotal.WithLabelValues("false").Add(float64(strayed))
 }
 
 // Wanted reports whether the node of a claim stays closed until pods have been nominated.
