@@ -23,9 +23,9 @@ type Nomination struct {
 	Node string
 }
 
-// mostNominations is how often a pod is nominated. kube-scheduler removes a nomination when it tried the
-// pod and found no room. After three such attempts, a new decision places the pod when its place expires.
-const mostNominations = 3
+// mostRemovals is after how many removals by kube-scheduler a pod is not nominated any more: it removes a nomination when it tried the pod and
+// found no room. A new decision places the pod when its place expires.
+const mostRemovals = 3
 
 // nominated is what we wrote into a pod's status.
 type nominated struct {
@@ -33,6 +33,8 @@ type nominated struct {
 	after string   // the pod's version before that
 	seen  bool     // whether a watch has reported that
 	nodes []string // all that were ever written
+	// removed is how often kube-scheduler removed it from an open node. Nodes that are closed have room for nothing.
+	removed int
 }
 
 // contended reports whether pods of different templates have places that they have not taken. Pods of one
@@ -307,7 +309,7 @@ func (w *World) nominate(out []Nomination, uid types.UID, k key, node string) []
 		said = &nominated{}
 		w.ledger.nominations[uid] = said
 	}
-	if said.node == node || len(said.nodes) >= mostNominations {
+	if said.node == node || said.removed >= mostRemovals {
 		return out
 	}
 	said.node, said.after, said.seen, said.nodes = node, w.pods.all[k].ResourceVersion, false, append(said.nodes, node)
@@ -348,6 +350,9 @@ func (w *World) withoutNomination(pod *corev1.Pod) *corev1.Pod {
 	}
 	if named == "" {
 		if said.seen && pod.Spec.NodeName == "" { // the scheduler tried the node and removed the nomination
+			if isOpen(w.nodes.nodes[said.node]) {
+				said.removed++
+			}
 			said.node, said.seen = "", false
 			w.recheckNomination(pod.UID, keyOf(pod))
 		}

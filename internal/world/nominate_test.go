@@ -340,6 +340,19 @@ func TestNominationsAreRepeated(t *testing.T) {
 	}
 }
 
+// Nominations that the scheduler removes while the node is closed do not count: it may try a pod again and again before the node opens.
+func TestRemovalsBeforeTheNodeOpensDoNotCount(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2)
+	for round := range 5 {
+		if got := b.told(b.NominationsFor(map[string]string{"claim-0": "node-0"})); !strings.Contains(got, "0:node-0") {
+			t.Errorf("round %d: %q", round, got)
+		}
+		b.tell(0, "node-0", "")
+		b.tell(0, "", "")
+	}
+}
+
 // A nomination that the scheduler removed while the node was closed is written again when the node opens, which is before its claim names it.
 func TestNominationsAreRepeatedWhenANodeOpens(t *testing.T) {
 	t.Parallel()
