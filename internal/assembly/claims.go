@@ -15,6 +15,6 @@ import (
 func claims(p Parts) []reconcile.Controller {
 	nominator := nomination.New(p.Kit, p.World, p.Nominations, p.Parallel)
 	return append(hydration.New(p.Kit), disruption.New(p.Kit, p.Market), podevents.New(p.Kit), nominator.Controller(),
-		lifecycle.At(p.Kit, p.Tracker, p.Market, nominator, p.Parallel), expiration.New(p.Kit), garbagecollection.New(p.Kit, min(p.Parallel, garbagecollection.Workers)), consistency.New(p.Kit),
+		lifecycle.At(p.Kit, p.Tracker, p.Market, nominator, p.Parallel > 1), expiration.New(p.Kit), garbagecollection.New(p.Kit, min(p.Parallel, garbagecollection.Workers)), consistency.New(p.Kit),
 	)
 }

@@ -205,17 +205,27 @@ func takePlace(list []freePlaces, opens map[string]bool) string {
 	return list[free].claim
 }
 
-// OpeningOrder returns claims in the order in which their nodes are to open: first those of the pods that kube-scheduler tries first.
-func (w *World) OpeningOrder(nodes map[string]string) []string {
+// triedSoon is how many pods kube-scheduler may try while nodes open.
+const triedSoon = 60
+
+// NextToOpen returns which nodes are to open next, by claim, of nodes that open together and of which some are closed still: those whose
+// pods kube-scheduler does not try meanwhile, or all if there are none. Those of the pods that it tries first come first, and nodes without
+// pods last. A pod that is tried while its node is closed loses its nomination. That does no harm if the pod is nominated again before
+// the node opens; but we learn of it later, and a node that opens meanwhile has room for others.
+func (w *World) NextToOpen(together, closed map[string]string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pods := w.queueFor(nodes)
-	first := map[string]int{}
+	pods := w.queueFor(together)
+	first := map[string]int{} // pod of a claim in the queue, counted from its end
 	for i, p := range slices.Backward(pods) {
 		first[w.ledger.claimFor(p.pod.UID)] = i - len(pods)
 	}
-	claims := order.Keys(nodes)
+	claims := order.Keys(closed)
 	slices.SortStableFunc(claims, func(a, b string) int { return cmp.Compare(first[a], first[b]) })
+	later := slices.DeleteFunc(slices.Clone(claims), func(claim string) bool { return first[claim] < triedSoon-len(pods) || first[claim] == 0 })
+	if len(later) > 0 {
+		return later
+	}
 	return claims
 }
 

@@ -2,6 +2,7 @@ package world_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -172,7 +173,7 @@ func newBoughtTwo(t *testing.T, versions ...string) *bought {
 
 // Nodes open in the order in which kube-scheduler comes to their pods. Pods of higher priority come first, then those that it has not
 // tried yet, then those that it tried first.
-func TestOpeningOrder(t *testing.T) {
+func TestNextToOpen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		versions []string
@@ -199,10 +200,42 @@ func TestOpeningOrder(t *testing.T) {
 				c.change(b)
 			}
 			nodes := map[string]string{"claim-0": "node-0", "claim-1": "node-1", "without": "node-2"}
-			if got := strings.Join(b.OpeningOrder(nodes), " "); got != c.want {
+			if got := strings.Join(b.NextToOpen(nodes, nodes), " "); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// Nodes of pods that kube-scheduler is about to try open last: a pod loses its nomination when it is tried while its node is closed, and
+// nobody knows of it for a moment.
+func TestNodesOfPodsThatAreTriedSoonOpenLast(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2)
+	var late []world.PodRef
+	for i := range 60 {
+		p := pod(100+i*manySets, "")
+		p.Status, p.ResourceVersion = corev1.PodStatus{Phase: corev1.PodPending}, "500"
+		b.Put(p)
+		late = append(late, refOf(p))
+	}
+	if cause := b.Assume(claim(1), model.Resources{}, late); cause.Code != reason.None {
+		t.Fatal(cause.Text())
+	}
+	for i := range b.pods {
+		b.pods[i].ResourceVersion = "600"
+		b.Put(b.pods[i])
+	}
+	all := map[string]string{"claim-0": "node-0", "claim-1": "node-1", "without": "node-2"}
+	closed := maps.Clone(all)
+	for _, want := range []string{"claim-0", "claim-1 without"} {
+		next := b.NextToOpen(all, closed)
+		if got := strings.Join(next, " "); got != want {
+			t.Errorf("%s open, want %s", got, want)
+		}
+		for _, claim := range next {
+			delete(closed, claim)
+		}
 	}
 }
 

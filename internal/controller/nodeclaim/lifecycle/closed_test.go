@@ -31,10 +31,11 @@ func (p *places) Prepare(context.Context, string, string) (time.Duration, map[st
 	return p.wait, p.together
 }
 
-func (p *places) OpeningOrder(nodes map[string]string) []string {
-	claims := order.Keys(nodes)
-	slices.SortStableFunc(claims, func(a, b string) int { return order.Bools(a != p.first, b != p.first) })
-	return claims
+func (p *places) NextToOpen(_, closed map[string]string) []string {
+	if _, is := closed[p.first]; is {
+		return []string{p.first}
+	}
+	return order.Keys(closed)
 }
 
 func (p *places) Repeat(_ context.Context, _, node string) { p.repeated = append(p.repeated, node) }
@@ -63,7 +64,7 @@ func TestNodesOpenWhenPodsHaveBeenTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, memory.Options{})
-			s.controller = At(s.Kit, s.tracker, nil, &tc.places, 1)
+			s.controller = At(s.Kit, s.tracker, nil, &tc.places, false)
 			s.Put(s.Named("web-1", "web"))
 			s.run()
 			s.join(tc.change, func(n *corev1.Node) {
@@ -124,7 +125,7 @@ func TestOneWriteOpensAndInitializes(t *testing.T) {
 func TestAClosedNodeIsToldOfLate(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, memory.Options{})
-	s.controller = At(s.Kit, s.tracker, nil, &places{wanted: true, wait: time.Minute}, 1)
+	s.controller = At(s.Kit, s.tracker, nil, &places{wanted: true, wait: time.Minute}, false)
 	s.Put(s.Named("web-1", "web"))
 	s.run()
 	s.join(harness.Ready)
@@ -142,7 +143,7 @@ func TestNodesOpenTogether(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, memory.Options{})
 	all := &places{wanted: true, wait: time.Second}
-	s.controller = At(s.Kit, s.tracker, nil, all, 1)
+	s.controller = At(s.Kit, s.tracker, nil, all, false)
 	names := []string{"web-1", "web-2", "web-3", "web-4"}
 	for _, name := range names {
 		s.Put(s.Named(name, "web"))
@@ -172,7 +173,7 @@ func TestNodesOpenInOrder(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, memory.Options{})
 	all := &places{wanted: true, wait: time.Second, first: "web-2"}
-	s.controller = At(s.Kit, s.tracker, nil, all, 1)
+	s.controller = At(s.Kit, s.tracker, nil, all, false)
 	for _, name := range []string{"web-1", "web-2", "web-3"} {
 		s.Put(s.Named(name, "web"))
 		s.Run(s.controller, name)

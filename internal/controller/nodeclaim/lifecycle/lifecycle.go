@@ -54,7 +54,7 @@ type lifecycle struct {
 
 // New makes the controller. The tracker learns how launches and registrations end.
 func New(kit reconcile.Kit, tracker *registration.Tracker) reconcile.Controller {
-	return At(kit, tracker, nil, nil, 1)
+	return At(kit, tracker, nil, nil, false)
 }
 
 // Places knows the pods that have places on nodes, and tells them before a node opens.
@@ -64,8 +64,9 @@ type Places interface {
 	// Prepare tells them, and returns how much longer the node is to stay closed, and the nodes that open together
 	// with it, by claim.
 	Prepare(ctx context.Context, claim, node string) (closed time.Duration, together map[string]string)
-	// OpeningOrder returns the claims of nodes in the order in which they are to open.
-	OpeningOrder(nodes map[string]string) []string
+	// NextToOpen returns the claims of the nodes that are to open next, of nodes that open together and of which some are closed
+	// still. It returns at least one.
+	NextToOpen(together, closed map[string]string) []string
 	// Repeat tells once more those pods of a node that is about to open that are no longer told.
 	Repeat(ctx context.Context, claim, node string)
 	// Opened is called when the node has opened.
@@ -73,11 +74,14 @@ type Places interface {
 }
 
 // At makes the controller for claims that are bought from a market, as the decision saw it. Without a
-// market the provider's own catalogue counts, and without places nodes open as soon as they have joined. At most so many nodes are
-// opened at the same time.
-func At(kit reconcile.Kit, tracker *registration.Tracker, market Catalogs, places Places, parallel int) reconcile.Controller {
+// market the provider's own catalogue counts, and without places nodes open as soon as they have joined. Those of a
+// group open one after the other, or in parallel.
+func At(kit reconcile.Kit, tracker *registration.Tracker, market Catalogs, places Places, parallel bool) reconcile.Controller {
 	about := kit.Cloud.Describe().WithDefaults()
-	l := &lifecycle{kit: kit, tracker: tracker, market: market, places: places, parallel: min(max(parallel, 1), sideBySide), about: about, words: about.Vocabulary()}
+	l := &lifecycle{kit: kit, tracker: tracker, market: market, places: places, parallel: 1, about: about, words: about.Vocabulary()}
+	if parallel {
+		l.parallel = sideBySide
+	}
 	return reconcile.Controller{
 		Name: "nodeclaim.lifecycle",
 		Watches: []reconcile.Watch{

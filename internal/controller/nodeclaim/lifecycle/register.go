@@ -104,32 +104,32 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 	return reconcile.Never, nil
 }
 
-// sideBySide is how many nodes are opened at the same time. A busy API server takes a second for a write, and all nodes of a group are to
-// open within one or two.
-const sideBySide = 60
+// sideBySide is how many nodes are opened at the same time, unless only one write is made at a time. A busy API server gives each write its
+// share, and the nodes of a group are to open within a second: they are more than other writes.
+const sideBySide = 200
 
 // openTogether opens the node of a claim and others, by claim. If they opened one after the other, kube-scheduler would try pods whose
-// nodes are still closed, and put them elsewhere. Those of the pods that it tries first open first. Another node that cannot be opened
-// here opens when its claim comes to that.
-func (l *lifecycle) openTogether(ctx context.Context, claim string, nodes map[string]string, open func() error) error {
-	var claims []string
-	if len(nodes) > 0 {
-		claims = l.places.OpeningOrder(nodes)
-	}
+// nodes are still closed, and put them elsewhere. So many open at the same time, and those whose pods it is about to try wait until
+// others are open. Another node that cannot be opened here opens when its claim comes to that.
+func (l *lifecycle) openTogether(ctx context.Context, claim string, nodes map[string]string, open func() error) (failed error) {
 	if _, among := nodes[claim]; !among {
-		claims = append(claims, claim)
+		failed = open()
 	}
-	var failed error
-	parallel.Run(l.parallel, len(claims), func(i int) {
-		if claims[i] == claim {
-			if node, among := nodes[claim]; among {
-				l.places.Repeat(ctx, claim, node)
+	closed := maps.Clone(nodes)
+	for len(closed) > 0 {
+		claims := l.places.NextToOpen(nodes, closed)
+		parallel.Run(l.parallel, len(claims), func(i int) {
+			if claims[i] == claim {
+				l.places.Repeat(ctx, claim, nodes[claim])
+				failed = open()
+			} else if err := l.openOne(ctx, claims[i], nodes[claims[i]]); err != nil {
+				reconcile.Log(ctx).V(1).Info("a node does not open with others", "NodeClaim", claims[i], "reason", err.Error())
 			}
-			failed = open()
-		} else if err := l.openOne(ctx, claims[i], nodes[claims[i]]); err != nil {
-			reconcile.Log(ctx).V(1).Info("a node does not open with others", "NodeClaim", claims[i], "reason", err.Error())
+		})
+		for _, c := range claims {
+			delete(closed, c)
 		}
-	})
+	}
 	return failed
 }
 

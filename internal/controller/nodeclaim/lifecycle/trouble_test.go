@@ -457,7 +457,7 @@ func TestMarket(t *testing.T) {
 				}
 			}
 			s := newStory(t, options)
-			s.controller = At(s.Kit, s.tracker, &tc.shop, nil, 1)
+			s.controller = At(s.Kit, s.tracker, &tc.shop, nil, false)
 			s.Named("web-1", "web")
 			if err := s.try(); (err == nil) != (tc.want != "") {
 				t.Errorf("error %v", err)

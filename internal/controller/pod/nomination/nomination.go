@@ -154,9 +154,9 @@ func (n *Nominator) Repeat(ctx context.Context, claim, node string) {
 	n.write(ctx, n.world.NominationsFor(map[string]string{claim: node}))
 }
 
-// OpeningOrder returns the claims of nodes in the order in which they are to open.
-func (n *Nominator) OpeningOrder(nodes map[string]string) []string {
-	return n.world.OpeningOrder(nodes)
+// NextToOpen returns the claims of the nodes that are to open next, of nodes that open together and of which some are closed still.
+func (n *Nominator) NextToOpen(together, closed map[string]string) []string {
+	return n.world.NextToOpen(together, closed)
 }
 
 // Opened notes that the node of a claim has opened.
