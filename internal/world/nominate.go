@@ -205,13 +205,16 @@ func takePlace(list []freePlaces, opens map[string]bool) string {
 	return list[free].claim
 }
 
-// triedSoon is how many pods kube-scheduler may try while nodes open.
-const triedSoon = 60
+// While nodes open, kube-scheduler may try leastTried pods before we hear of the first, and one more for so many nodes that are closed.
+const (
+	leastTried = 20
+	nodesATry  = 4
+)
 
-// NextToOpen returns which nodes are to open next, by claim, of nodes that open together and of which some are closed still: those whose
-// pods kube-scheduler does not try meanwhile, or all if there are none. Those of the pods that it tries first come first, and nodes without
-// pods last. A pod that is tried while its node is closed loses its nomination. That does no harm if the pod is nominated again before
-// the node opens; but we learn of it later, and a node that opens meanwhile has room for others.
+// NextToOpen returns which nodes are to open next, by claim, of nodes that open together and of which some are closed still: those with pods
+// that are all nominated and that kube-scheduler does not try meanwhile, or all if there are none. Those of the pods that it tries first come
+// first, and nodes without pods last. A pod that is tried while its node is closed loses its nomination. That does no harm if the pod
+// is nominated again before the node opens; but we learn of it later, and a node that opens meanwhile has room for others.
 func (w *World) NextToOpen(together, closed map[string]string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,11 +225,28 @@ func (w *World) NextToOpen(together, closed map[string]string) []string {
 	}
 	claims := order.Keys(closed)
 	slices.SortStableFunc(claims, func(a, b string) int { return cmp.Compare(first[a], first[b]) })
-	later := slices.DeleteFunc(slices.Clone(claims), func(claim string) bool { return first[claim] < triedSoon-len(pods) || first[claim] == 0 })
+	soon := leastTried + len(closed)/nodesATry - len(pods)
+	later := slices.DeleteFunc(slices.Clone(claims), func(claim string) bool {
+		return first[claim] < soon || first[claim] == 0 || w.lacksNominations(claim, closed[claim])
+	})
 	if len(later) > 0 {
 		return later
 	}
 	return claims
+}
+
+// lacksNominations reports whether a pod that has its place on a claim's node is not known to be nominated for it, and may be.
+func (w *World) lacksNominations(claim, node string) bool {
+	for uid, s := range w.ledger.byClaim[claim] {
+		said := w.ledger.nominations[uid]
+		if said != nil && (said.node == node && said.seen || said.removed >= mostRemovals) {
+			continue
+		}
+		if pod := w.pods.all[s.key]; pod != nil && nominable(pod, uid) {
+			return true
+		}
+	}
+	return false
 }
 
 // queueFor returns the pods with places on claims in the order in which kube-scheduler tries them.

@@ -207,36 +207,43 @@ func TestNextToOpen(t *testing.T) {
 	}
 }
 
-// Nodes of pods that kube-scheduler is about to try open last: a pod loses its nomination when it is tried while its node is closed, and
-// nobody knows of it for a moment.
-func TestNodesOfPodsThatAreTriedSoonOpenLast(t *testing.T) {
+// Nodes of pods that kube-scheduler is about to try open last, and so do those of pods that have lost their nominations: others would take
+// their room before we have heard of it.
+func TestSomeNodesOpenLast(t *testing.T) {
 	t.Parallel()
-	b := newBought(t, 1, 2)
-	var late []world.PodRef
-	for i := range 60 {
-		p := pod(100+i*manySets, "")
-		p.Status, p.ResourceVersion = corev1.PodStatus{Phase: corev1.PodPending}, "500"
+	b := newBought(t, 101, 102)
+	var first []world.PodRef
+	for i := range 20 {
+		p := pod(3+i*manySets, "")
+		p.Status, p.ResourceVersion = corev1.PodStatus{Phase: corev1.PodPending}, "50"
 		b.Put(p)
-		late = append(late, refOf(p))
+		b.pods = append(b.pods, p)
+		first = append(first, refOf(p))
 	}
-	if cause := b.Assume(claim(1), model.Resources{}, late); cause.Code != reason.None {
+	if cause := b.Assume(claim(1), model.Resources{}, first); cause.Code != reason.None {
 		t.Fatal(cause.Text())
 	}
-	for i := range b.pods {
-		b.pods[i].ResourceVersion = "600"
-		b.Put(b.pods[i])
-	}
 	all := map[string]string{"claim-0": "node-0", "claim-1": "node-1", "without": "node-2"}
-	closed := maps.Clone(all)
-	for _, want := range []string{"claim-0", "claim-1 without"} {
-		next := b.NextToOpen(all, closed)
-		if got := strings.Join(next, " "); got != want {
-			t.Errorf("%s open, want %s", got, want)
-		}
-		for _, claim := range next {
-			delete(closed, claim)
+	b.NominationsFor(all)
+	for i := range b.pods {
+		b.tell(i, "node-"+fmt.Sprint(min(i/2, 1)), "")
+	}
+	open := func(want ...string) {
+		t.Helper()
+		closed := maps.Clone(all)
+		for _, want := range want {
+			next := b.NextToOpen(all, closed)
+			if got := strings.Join(next, " "); got != want {
+				t.Errorf("%s open, want %s", got, want)
+			}
+			for _, claim := range next {
+				delete(closed, claim)
+			}
 		}
 	}
+	open("claim-0", "claim-1 without")
+	b.tell(0, "", "")
+	open("claim-1 claim-0 without")
 }
 
 // A pod that is spread over zones is bound in turn with others, and the scheduler removes a nomination

@@ -31,7 +31,7 @@ func (p *places) Prepare(context.Context, string, string) (time.Duration, map[st
 	return p.wait, p.together
 }
 
-func (p *places) NextToOpen(_, closed map[string]string) []string {
+func (p *places) NextToOpen(_ context.Context, _, closed map[string]string) []string {
 	if _, is := closed[p.first]; is {
 		return []string{p.first}
 	}

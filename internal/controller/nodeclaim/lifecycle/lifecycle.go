@@ -66,7 +66,7 @@ type Places interface {
 	Prepare(ctx context.Context, claim, node string) (closed time.Duration, together map[string]string)
 	// NextToOpen returns the claims of the nodes that are to open next, of nodes that open together and of which some are closed
 	// still. It returns at least one.
-	NextToOpen(together, closed map[string]string) []string
+	NextToOpen(ctx context.Context, together, closed map[string]string) []string
 	// Repeat tells once more those pods of a node that is about to open that are no longer told.
 	Repeat(ctx context.Context, claim, node string)
 	// Opened is called when the node has opened.

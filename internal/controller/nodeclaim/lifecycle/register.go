@@ -117,7 +117,7 @@ func (l *lifecycle) openTogether(ctx context.Context, claim string, nodes map[st
 	}
 	closed := maps.Clone(nodes)
 	for len(closed) > 0 {
-		claims := l.places.NextToOpen(nodes, closed)
+		claims := l.places.NextToOpen(ctx, nodes, closed)
 		parallel.Run(l.parallel, len(claims), func(i int) {
 			if claims[i] == claim {
 				l.places.Repeat(ctx, claim, nodes[claim])

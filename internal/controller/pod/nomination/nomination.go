@@ -154,8 +154,10 @@ func (n *Nominator) Repeat(ctx context.Context, claim, node string) {
 	n.write(ctx, n.world.NominationsFor(map[string]string{claim: node}))
 }
 
-// NextToOpen returns the claims of the nodes that are to open next, of nodes that open together and of which some are closed still.
-func (n *Nominator) NextToOpen(together, closed map[string]string) []string {
+// NextToOpen returns the claims of the nodes that are to open next, of nodes that open together and of which some are closed still. Their
+// pods are nominated again if they have been tried meanwhile.
+func (n *Nominator) NextToOpen(ctx context.Context, together, closed map[string]string) []string {
+	n.write(ctx, n.world.NominationsFor(closed))
 	return n.world.NextToOpen(together, closed)
 }
 
