@@ -16,6 +16,7 @@ import (
 	pricingtypes "github.com/aws/aws-sdk-go-v2/service/pricing/types"
 
 	"tenon/cloud/aws/facts"
+	"tenon/lab/aws"
 	"tenon/lab/aws/market"
 )
 
@@ -267,4 +268,26 @@ func readProduct(t *testing.T, text string) (name string, price float64) {
 		}
 	}
 	return p.Product.Attributes.InstanceType, price
+}
+
+// The AWS SDK says of AvailabilityZone (ec2 v1.344.0): "The type of zone. Valid values: availability-zone | local-zone | wavelength-zone", and of
+// a local zone's group that it is "the name of the zone group, for example us-west-2-lax-1".
+func TestLocalZones(t *testing.T) {
+	t.Parallel()
+	e := newEmulator(t, func(c *aws.Config) { c.Resources.LocalZones = []string{"us-west-2-lax-1b", "us-east-1-bos-1a"} })
+	zones := got(e.ec2().DescribeAvailabilityZones(t.Context(), &ec2.DescribeAvailabilityZonesInput{
+		Filters: []types.Filter{{Name: sdk.String("zone-type"), Values: []string{"local-zone"}}}}))(t).AvailabilityZones
+	if len(zones) != 1 || *zones[0].ZoneName != "us-west-2-lax-1b" || *zones[0].ZoneId != "usw2-lax1-az2" || *zones[0].GroupName != "us-west-2-lax-1" || zones[0].OptInStatus != "opted-in" {
+		t.Fatalf("zones are %+v", zones)
+	}
+	subnets := got(e.ec2().DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{
+		Filters: []types.Filter{{Name: sdk.String("availability-zone"), Values: []string{"us-west-2-lax-1b"}}, {Name: sdk.String("tag-key"), Values: []string{"karpenter.sh/discovery"}}}}))(t).Subnets
+	if len(subnets) != 1 {
+		t.Errorf("subnets are %+v", subnets)
+	}
+	offered := got(e.ec2().DescribeInstanceTypeOfferings(t.Context(), &ec2.DescribeInstanceTypeOfferingsInput{LocationType: "availability-zone",
+		Filters: []types.Filter{{Name: sdk.String("location"), Values: []string{"us-west-2-lax-1b"}}, {Name: sdk.String("instance-type"), Values: []string{"m5.large", "m7i.large"}}}}))(t).InstanceTypeOfferings
+	if len(offered) != 1 || offered[0].InstanceType != "m5.large" {
+		t.Errorf("offered are %+v", offered)
+	}
 }

@@ -114,6 +114,9 @@ func (l *lab) aws() supervise.Component {
 		"--service-range=" + controlplane.ServiceRange,
 		"--node-role=" + l.options.NodeRole,
 	}
+	if len(l.options.LocalZones) > 0 {
+		flags = append(flags, "--local-zones="+strings.Join(l.options.LocalZones, ","))
+	}
 	if l.options.EnforceIAM {
 		flags = append(flags, "--controller-key="+controllerKey)
 	}

@@ -25,6 +25,8 @@ type Options struct {
 
 	// NodeRole is the IAM role of the cluster's nodes.
 	NodeRole string
+	// LocalZones are local zones of the emulated region, besides its ordinary ones.
+	LocalZones []string
 
 	// EnforceIAM gives the controller its own access key, on which its policies are enforced.
 	EnforceIAM bool

@@ -30,6 +30,7 @@ type awsFlags struct {
 	version    string
 	services   string
 	role       string
+	localZones []string
 	faults     string
 	controller string
 	seed       uint64
@@ -90,6 +91,7 @@ func parseAWS() *awsComponent {
 	f.set.StringVar(&f.version, "cluster-version", "", "its version, such as 1.36")
 	f.set.StringVar(&f.services, "service-range", "", "addresses of its services")
 	f.set.StringVar(&f.role, "node-role", "", "the role of its nodes")
+	f.set.StringSliceVar(&f.localZones, "local-zones", nil, "local zones besides the ordinary ones")
 	f.set.StringVar(&f.faults, "faults", "", "a file with what is wrong from the start")
 	f.set.StringVar(&f.controller, "controller-key", "", "the access key on which the controller's policies are enforced; empty is none")
 	f.set.Uint64Var(&f.seed, "seed", 1, "of spot prices and everything else that varies")
@@ -117,6 +119,7 @@ func (f *awsComponent) emulator(client *rest.Config, fleet *kubelet.Fleet, log *
 		Name: f.cluster, Endpoint: f.endpoint, Version: f.version, ServiceRange: f.services,
 		Authority: base64.StdEncoding.EncodeToString(client.CAData),
 	}
+	config.Resources.LocalZones = f.localZones
 	config.Resources.Roles = []accounts.Role{{Name: f.role}, {Name: strangers, Stranger: true}}
 	config.Resources.Pace.Pending, config.Resources.Pace.Boot = min(quick, f.boot/2), f.boot-min(quick, f.boot/2)
 	config.Resources.Pace.ShuttingDown, config.Resources.Pace.Stopping = 2*quick, quick

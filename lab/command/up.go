@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
+	emulated "tenon/lab/aws"
 	"tenon/lab/aws/accounts"
 	"tenon/lab/cluster"
 	"tenon/lab/demo"
@@ -35,6 +37,7 @@ type upFlags struct {
 	demo       bool
 	faults     string
 	nodeRole   string
+	localZones []string
 	enforceIAM bool
 	bare       bool
 	settings   []string
@@ -72,6 +75,7 @@ tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
 	set.BoolVar(&flags.demo, "demo", false, "apply examples/basic.yaml and a workload that grows and shrinks, and tell what is bought")
 	set.StringVar(&flags.faults, "faults", "", "file with what is wrong with the emulated AWS from the start, as for POST /lab/faults")
 	set.StringVar(&flags.nodeRole, "node-role", cluster.NodeRole, "the IAM role of the cluster's nodes in the emulated AWS; it has an instance profile and an access entry")
+	set.StringSliceVar(&flags.localZones, "local-zone", nil, "a local zone of the emulated region us-west-2, such as us-west-2-lax-1a, besides its ordinary zones; may be repeated")
 	set.BoolVar(&flags.enforceIAM, "enforce-iam", false, "let tenon do in the emulated AWS what its IAM policies grant, and no more")
 	set.BoolVar(&flags.bare, "bare", false, "leave out Tenon's definitions and rights, for Helm to install them; wants --controller none")
 	set.StringArrayVar(&flags.settings, "set", nil, "setting of tenon as NAME=VALUE, such as ISOLATED_VPC=true; may be repeated")
@@ -84,6 +88,11 @@ tenon-lab down. What it wrote is then removed; after a failure the logs stay.`,
 		_ = set.MarkHidden(name)
 	}
 	return command
+}
+
+// foreignZone reports whether a name is not that of a local zone of the emulated region.
+func foreignZone(name string) bool {
+	return !accounts.IsLocalZone(name) || !strings.HasPrefix(name, emulated.Defaults().Region+"-")
 }
 
 func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
@@ -113,6 +122,8 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		return cluster.Options{}, fmt.Errorf("--boot-delay %s: want 0 or more", f.bootDelay)
 	case !accounts.IsRoleName(f.nodeRole):
 		return cluster.Options{}, fmt.Errorf("--node-role %q: want 1 to 64 letters, digits and +=,.@_-", f.nodeRole)
+	case slices.ContainsFunc(f.localZones, foreignZone):
+		return cluster.Options{}, fmt.Errorf("--local-zone %s: want local zones of %s, such as us-west-2-lax-1a", strings.Join(f.localZones, ","), emulated.Defaults().Region)
 	case f.demo && f.nodeRole != cluster.NodeRole:
 		return cluster.Options{}, fmt.Errorf("--demo applies classes with the role %s, not %s", cluster.NodeRole, f.nodeRole)
 	case f.demo && controller != cluster.Tenon:
@@ -129,6 +140,7 @@ func (f upFlags) options(path string, chosen bool) (cluster.Options, error) {
 		Heartbeat:        f.heartbeat,
 		Faults:           f.faults,
 		NodeRole:         f.nodeRole,
+		LocalZones:       f.localZones,
 		EnforceIAM:       f.enforceIAM,
 		Settings:         f.settings,
 		Audit:            f.audit,

@@ -3,6 +3,7 @@ package accounts
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -27,6 +28,8 @@ type Config struct {
 	Machines Machines
 	Cluster  Cluster
 	Zones    int // of each region, if it has as many
+	// LocalZones are the local zones, of any region, to which the accounts have opted in, such as us-west-2-lax-1a.
+	LocalZones []string
 	// SubnetBits is the length of the subnets' prefixes: 20 leaves 4,091 addresses in each.
 	SubnetBits int
 	// Queue is the name of the queue that gets notices; if empty, the cluster's name.
@@ -115,6 +118,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("cluster %+v wants a name, an endpoint and a version", c.Cluster)
 	case c.Zones < 1 || c.Zones > 8:
 		return fmt.Errorf("zones %d: want 1 to 8", c.Zones)
+	case slices.ContainsFunc(c.LocalZones, func(name string) bool { return !IsLocalZone(name) }):
+		return fmt.Errorf("local zones %v: want names such as us-west-2-lax-1a", c.LocalZones)
 	case c.SubnetBits < 19 || c.SubnetBits > 28:
 		return fmt.Errorf("subnet bits %d: want 19 to 28", c.SubnetBits)
 	}

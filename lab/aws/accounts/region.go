@@ -58,6 +58,7 @@ func newRegion(a *Account, name string) *Region {
 		names = append(names, z.Name)
 	}
 	r.Market = market.New(a.world.config.Seed, name, names)
+	r.Zones = append(r.Zones, r.localZones()...)
 	r.layNetworks()
 	r.admitNodes()
 	r.publishImages()

@@ -68,16 +68,25 @@ func describeZones(r *accounts.Region, in *zonesInput) (*zonesOutput, error) {
 	found, _, err := list(listing{Filters: in.Filters}, zones, listed[facts.Zone]{
 		key: func(z facts.Zone) string { return z.Name },
 		attributes: func(z facts.Zone) (wire.Attributes, []wire.Tag) {
-			return wire.Attributes{"zone-name": one(z.Name), "zone-id": one(z.ID), "zone-type": one("availability-zone"), "state": one("available"),
-				"region-name": one(r.Name), "opt-in-status": one("opt-in-not-required"), "group-name": one(r.Name + "-zg-1")}, nil
+			item := zoneOf(r, z)
+			return wire.Attributes{"zone-name": one(z.Name), "zone-id": one(z.ID), "zone-type": one(item.Type), "state": one(item.State),
+				"region-name": one(r.Name), "opt-in-status": one(item.OptIn), "group-name": one(item.Group)}, nil
 		},
 		limits: wire.Limits{Max: 1000},
 	})
 	out := &zonesOutput{}
 	for _, z := range found {
-		out.Zones = append(out.Zones, zoneItem{z.Name, z.ID, "availability-zone", "available", r.Name, r.Name + "-zg-1", "opt-in-not-required"})
+		out.Zones = append(out.Zones, zoneOf(r, z))
 	}
 	return out, err
+}
+
+func zoneOf(r *accounts.Region, z facts.Zone) zoneItem {
+	item := zoneItem{z.Name, z.ID, "availability-zone", "available", r.Name, r.Name + "-zg-1", "opt-in-not-required"}
+	if group, local := accounts.LocalGroup(z.Name); local {
+		item.Type, item.Group, item.OptIn = "local-zone", group, "opted-in"
+	}
+	return item
 }
 
 type networksInput struct {

@@ -5,6 +5,7 @@ package market
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -33,7 +34,7 @@ type Price struct {
 	Since      time.Time
 }
 
-// New returns the market of a region with the given zones.
+// New returns the market of a region with the given zones, besides local ones.
 func New(seed random.Seed, region string, zones []string) *Market {
 	m := &Market{seed: seed, region: region, zones: zones, list: facts.PricesFor(region), byName: map[string]int{}}
 	for _, t := range facts.Types() {
@@ -61,9 +62,15 @@ func (m *Market) Type(name string) (facts.Type, bool) {
 	return m.types[i], true
 }
 
-// Offered reports whether a zone has a type. Ordinary families are everywhere; types with a GPU, an
+// localFamilies are sold in local zones, which have few.
+var localFamilies = []string{"c5", "c5d", "g4dn", "i3en", "m5", "m5d", "r5", "r5d", "t3"}
+
+// Offered reports whether a zone has a type. Ordinary families are everywhere but in local zones; types with a GPU, an
 // accelerator or bare metal are missing in some zones, never in all.
 func (m *Market) Offered(t facts.Type, zone string) bool {
+	if !slices.Contains(m.zones, zone) {
+		return slices.Contains(localFamilies, t.Family)
+	}
 	scarce := t.GPU != "" || t.GPUs.Or(0) > 0 || t.Accelerator != "" || t.BareMetal
 	if !scarce {
 		return true
