@@ -205,7 +205,7 @@ func takePlace(list []freePlaces, opens map[string]bool) string {
 	return list[free].claim
 }
 
-// While nodes open, kube-scheduler may try leastTried pods before we hear of the first, and one more for so many nodes that are closed.
+// How many pods kube-scheduler may try while nodes open, before we hear of the first: leastTried, and one more for every nodesATry nodes.
 const (
 	leastTried = 20
 	nodesATry  = 4
@@ -218,16 +218,19 @@ const (
 func (w *World) NextToOpen(together, closed map[string]string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pods := w.queueFor(together)
-	first := map[string]int{} // pod of a claim in the queue, counted from its end
-	for i, p := range slices.Backward(pods) {
-		first[w.ledger.claimFor(p.pod.UID)] = i - len(pods)
+	queue := w.queueFor(together)
+	first := map[string]int{} // where the first pod of each claim is in the queue
+	for claim := range closed {
+		first[claim] = len(queue)
+	}
+	for i, p := range slices.Backward(queue) {
+		first[w.ledger.claimFor(p.pod.UID)] = i
 	}
 	claims := order.Keys(closed)
 	slices.SortStableFunc(claims, func(a, b string) int { return cmp.Compare(first[a], first[b]) })
-	soon := leastTried + len(closed)/nodesATry - len(pods)
+	soon := leastTried + len(closed)/nodesATry
 	later := slices.DeleteFunc(slices.Clone(claims), func(claim string) bool {
-		return first[claim] < soon || first[claim] == 0 || w.lacksNominations(claim, closed[claim])
+		return first[claim] < soon || first[claim] == len(queue) || w.lacksNominations(claim, closed[claim])
 	})
 	if len(later) > 0 {
 		return later
