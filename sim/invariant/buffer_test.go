@@ -30,6 +30,15 @@ func (s *fixture) buffer(cpu, says, why string) {
 	s.must(s.store.Status().Update(context.Background(), b))
 }
 
+// waitsBesideBuffer has a pod wait for an hour beside a buffer that says that it has room.
+func (s *fixture) waitsBesideBuffer() {
+	s.t.Helper()
+	s.buffer("1", "True", "All 2 virtual pods fit on existing capacity")
+	s.pod("waits", "", asking("1"))
+	s.pass(time.Hour)
+	s.watch.AtRest()
+}
+
 // illNode is a node that has joined, and is no longer ready.
 func (s *fixture) illNode(name string) {
 	s.t.Helper()
@@ -57,10 +66,7 @@ func buffered() map[string]example {
 			s.pod("agent", node.Name, append(daemon, func(p *corev1.Pod) {
 				p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent", UID: "agent"}}
 			})...)
-			s.buffer("1", "True", "All 2 virtual pods fit on existing capacity")
-			s.pod("waits", "", asking("1"))
-			s.pass(time.Hour)
-			s.watch.AtRest()
+			s.waitsBesideBuffer()
 		}
 	}
 	// A node of which the pool may have one only is empty. It may go, unless it is not ready, which uses up the budget.
@@ -74,10 +80,7 @@ func buffered() map[string]example {
 				s.roomy("a")
 			}
 			s.most(1)
-			s.buffer("1", "True", "All 2 virtual pods fit on existing capacity")
-			s.pod("waits", "", asking("1"))
-			s.pass(time.Hour)
-			s.watch.AtRest()
+			s.waitsBesideBuffer()
 		}
 	}
 	// A pod for 200 cores waits for a pool that may have 100 or, without a limit, any number of them.
