@@ -270,8 +270,9 @@ func readProduct(t *testing.T, text string) (name string, price float64) {
 	return p.Product.Attributes.InstanceType, price
 }
 
-// The AWS SDK says of AvailabilityZone (ec2 v1.344.0): "The type of zone. Valid values: availability-zone | local-zone | wavelength-zone", and of
-// a local zone's group that it is "the name of the zone group, for example us-west-2-lax-1".
+// The AWS SDK says of AvailabilityZone (ec2 v1.344.0): "Valid values: availability-zone | local-zone | wavelength-zone" of ZoneType, "Local Zones -
+// us-west-2-lax-1" of GroupName, and of OptInStatus "For Local Zones and Wavelength Zones, this parameter is the opt-in status. The possible
+// values are opted-in and not-opted-in".
 func TestLocalZones(t *testing.T) {
 	t.Parallel()
 	e := newEmulator(t, func(c *aws.Config) { c.Resources.LocalZones = []string{"us-west-2-lax-1b", "us-east-1-bos-1a"} })
