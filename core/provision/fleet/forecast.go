@@ -8,7 +8,6 @@ import (
 	"tenon/core/feasible"
 	"tenon/core/model"
 	"tenon/core/plan"
-	"tenon/core/requirement"
 	"tenon/core/shape"
 	"tenon/core/snapshot"
 	"tenon/core/topology"
@@ -42,7 +41,7 @@ type Forecast struct {
 	free     bool                            // of the domains in which the answer puts pods
 	takeRoom bool                            // of virtual pods, before all other room
 	guided   bool                            // the scheduler is led to the planned sites
-	crossing map[snapshot.PodIndex]bool      // pods that are spread over zones and planned into another one
+	turns    map[snapshot.PodIndex]int       // of pods that change zones, see zoneTurns
 	tried    []podOnSite
 	opened   int         // sites to come of what is tried
 	closed   []siteIndex // sites of what is tried that are to go
@@ -174,7 +173,7 @@ func (f *Forecast) Try(q Question, a Answer) Landing {
 	}
 	out.Guide = f.guide(q, a)
 	if f.guided = len(out.Guide) > 0; f.guided {
-		f.crossing = f.crossers(q)
+		f.turns = f.zoneTurns(q)
 	}
 	best := math.MaxInt
 	var tried [][]snapshot.PodIndex
@@ -205,8 +204,7 @@ func (f *Forecast) Try(q Question, a Answer) Landing {
 func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
 	falling := func(size func(model.Resources) int64) func(x, y snapshot.PodIndex) int {
 		return func(x, y snapshot.PodIndex) int {
-			a, b := f.fleet.requests(x), f.fleet.requests(y)
-			return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(b.Bulk(), a.Bulk()), cmp.Compare(x, y))
+			return cmp.Or(cmp.Compare(size(f.fleet.requests(y)), size(f.fleet.requests(x))), f.fleet.largeFirst(x, y))
 		}
 	}
 	mixed := func(factor uint32) func(x, y snapshot.PodIndex) int {
@@ -215,19 +213,12 @@ func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
 		}
 	}
 	if f.guided {
-		large := falling(model.Resources.Bulk)
-		part := func(p snapshot.PodIndex) int {
-			if f.crossing[p] {
-				return 0
-			}
-			return 1
-		}
 		return []func(x, y snapshot.PodIndex) int{func(x, y snapshot.PodIndex) int {
-			return cmp.Or(cmp.Compare(part(x), part(y)), cmp.Compare(f.planned[x], f.planned[y]), large(x, y))
+			return cmp.Or(cmp.Compare(f.turns[x], f.turns[y]), cmp.Compare(f.planned[x], f.planned[y]), f.fleet.largeFirst(x, y))
 		}}
 	}
 	return []func(x, y snapshot.PodIndex) int{
-		falling(model.Resources.Bulk),
+		f.fleet.largeFirst,
 		falling(func(r model.Resources) int64 { return r.Bulk() + r.Memory }),
 		falling(func(r model.Resources) int64 { return r.Memory }),
 		falling(func(r model.Resources) int64 { return r.CPU }),
@@ -235,26 +226,9 @@ func (f *Forecast) orders() []func(x, y snapshot.PodIndex) int {
 	}
 }
 
-// crossers are the pods that must be spread over zones and are planned into another zone than their own. While a zone has too many of them, the
-// successor of any pod there has to leave it: those that are to leave it go first.
-func (f *Forecast) crossers(q Question) map[snapshot.PodIndex]bool {
-	out := map[snapshot.PodIndex]bool{}
-	for _, n := range q.Nodes {
-		from := f.sites[siteOf(n)].zone
-		for _, p := range f.fleet.hosts[n].Bound {
-			to, moves := f.planned[p]
-			if moves && f.sites[to].zone != from && f.fleet.isSpreadOverZones(p) {
-				out[p] = true
-			}
-		}
-	}
-	return out
-}
-
-func (f *Fleet) isSpreadOverZones(p snapshot.PodIndex) bool {
-	return slices.ContainsFunc(f.Snapshot.Templates[f.Snapshot.Pods[p].Template].Spreads, func(s snapshot.Spread) bool {
-		return !s.Soft && s.Key == requirement.KeyZone
-	})
+// largeFirst puts pods that ask for much before others.
+func (f *Fleet) largeFirst(x, y snapshot.PodIndex) int {
+	return cmp.Or(cmp.Compare(f.requests(y).Bulk(), f.requests(x).Bulk()), cmp.Compare(x, y))
 }
 
 // place puts pods where the scheduler would, one after the other, and returns those that find no room.
