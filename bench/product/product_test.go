@@ -56,6 +56,15 @@ func TestStreamDecidesTheSame(t *testing.T) {
 	}
 }
 
+// Very many pods of hundreds of sizes cost not much more than is proven, although all that EC2 sells has too many patterns for the effort.
+func TestHundredsOfSizes(t *testing.T) {
+	t.Parallel()
+	cost := Run(corpus.Shapes(20_000)).Plan.Cost
+	if over := cost.New.Float() / cost.LowerBound.Float(); over > 1.25 {
+		t.Errorf("the nodes cost %s, proven to cost %s: %.3f of it", cost.New, cost.LowerBound, over)
+	}
+}
+
 // BenchmarkDecide decides on the corpus, on a new snapshot in every iteration. It does not count
 // the time to read the API objects; BenchmarkIngest counts only that.
 func BenchmarkDecide(b *testing.B) {

@@ -39,6 +39,8 @@ const (
 	smoothing      = 0.3
 	patience       = 4 // rounds without much progress before something is changed
 	narrowRange    = 0.1
+	middleRange    = 0.3 // with more items than severalItems
+	severalItems   = 200
 	wideRange      = 0.4
 	lastWidth      = 1.0
 	maxFresh       = 24 // new columns a round

@@ -21,14 +21,19 @@ type level struct {
 	nodes     int64   // how hard to search for fillings at the end
 }
 
-// levels returns ever finer levels, each with several times the rows of the one before.
+// levels returns ever finer levels, each with several times the rows of the one before. Where there are many items, few rows say too little of
+// them, and prices are far from the best ones at first.
 func (g *generator) levels() []level {
 	var out []level
 	n := len(g.in.items)
+	sizes, width := []int{40, 160}, narrowRange
+	if n > severalItems {
+		sizes, width = []int{160}, middleRange
+	}
 	rows := 0
-	for _, most := range []int{40, 160} {
+	for _, most := range sizes {
 		for fine := 8.0; fine >= 0.25; fine /= 1.5 {
-			l := g.cluster(fine)
+			l := g.cluster(fine, width)
 			if l.rows <= most && l.rows > rows && 2*l.rows < n {
 				out = append(out, l)
 				rows = l.rows
@@ -48,9 +53,9 @@ func (g *generator) finest() level {
 }
 
 // cluster joins items of the same group and the same set of bins if their needs have about the
-// same proportions; fine is the resolution.
-func (g *generator) cluster(fine float64) level {
-	l := level{row: make([]int32, len(g.in.items)), width: narrowRange, tolerance: 1e-3, nodes: firstNodes}
+// same proportions; fine is the resolution, and width that of the price range.
+func (g *generator) cluster(fine, width float64) level {
+	l := level{row: make([]int32, len(g.in.items)), width: width, tolerance: 1e-3, nodes: firstNodes}
 	top := make([]float64, g.in.dims)
 	for k := range g.views {
 		for d, r := range g.views[k].room {

@@ -47,10 +47,22 @@ func (p *packer) ways(pods, rows int) int {
 }
 
 // bestDraft fills new bins in several ways until the steps are spent. It always tries the first
-// two ways.
+// two ways. Patterns of a relaxation that has not settled say little, so bins are first filled without them, and of very many pods only so.
 func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 	from := len(p.bins)
 	var best *draft
+	keep := func() {
+		p.fillRest()
+		if d := p.takeDown(from); best == nil || d.better(best) {
+			best = d
+		}
+	}
+	if !r.settled() {
+		keep()
+		if ways == 1 {
+			return best
+		}
+	}
 	for i := range ways {
 		if i >= 2 && p.steps >= stop {
 			break
@@ -66,11 +78,7 @@ func (p *packer) bestDraft(r relaxation, ways int, stop int64) *draft {
 		if i%2 == 1 {
 			p.dive()
 		}
-		p.fillRest()
-		d := p.takeDown(from)
-		if best == nil || d.better(best) {
-			best = d
-		}
+		keep()
 	}
 	p.scoring = scorings[0]
 	return best

@@ -30,7 +30,7 @@ func (p *packer) fillHosts() {
 	p.openHosts, p.pools = hosts, p.anyTier()
 	waiting, pods := p.waitingRows()
 	p.whole, p.wholePods = p.solve(waiting, p.effort/relaxPart, hosts...), pods
-	if float64(p.whole.Relaxed) > settledPrices*float64(p.whole.Bound) {
+	if !p.whole.settled() {
 		p.fillDearest()
 		return
 	}

@@ -87,6 +87,9 @@ type relaxation struct {
 	pods   int
 }
 
+// settled reports whether patterns and prices say what a best fleet is like.
+func (r *relaxation) settled() bool { return float64(r.Relaxed) <= settledPrices*float64(r.Bound) }
+
 // rows are the relaxation's items while they are gathered: pods of one size that may go to the
 // same places. Pins are left out: they make the plan keep its spreads, but they do not belong to
 // the bound.

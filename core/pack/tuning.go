@@ -27,7 +27,7 @@ const (
 	fewPods        = 4000 // pods: all scorings are tried, and there is more effort for each: 300 +0.23 %, 54 % fewer steps
 	manyPodsAtOnce = 8000 // pods: bins are filled in one way, without a dive: README
 	manyPodsLeft   = 400  // pods: a dive that begins with more of them stops early: 50 +0.01 %; README
-	manyKinds      = 1000 // kinds of pods: a few are looked at for each bin: README
+	manyKinds      = 300  // kinds of pods: a few are looked at for each bin: README
 	fewKinds       = 75   // kinds that are looked at: README
 	lastChoices    = 4    // kinds of these that still fit: all others are looked at, too: README
 	manyRows       = 100  // rows of a relaxation: its prices settle slowly, and all else follows them: README
@@ -38,7 +38,7 @@ const (
 
 // How far a price may be above a bound before the packer does more.
 const (
-	settledPrices = 1.1  // a relaxation whose prices say something about existing nodes: –
+	settledPrices = 1.1  // a relaxation whose patterns say what a best fleet is like: README
 	nearlyBest    = 1.01 // what existing nodes leave, without another way to fill them: 2 no change
 	farOff        = 1.3  // a draft over its relaxation, from where on no dive is made: 1 -0.18 %, 61 % fewer steps; README
 	closelyProven = 1.02 // a plan whose bound is not raised: no plan changes
