@@ -153,6 +153,7 @@ type Landing struct {
 // Try places the pods of an answer.
 func (f *Forecast) Try(q Question, a Answer) Landing {
 	var out Landing
+	f.countLeaving(-1) // of what was tried last: its pods are elsewhere now
 	f.planned, f.tried, f.closed, f.opened = map[snapshot.PodIndex]siteIndex{}, nil, nil, 0
 	for _, n := range q.Nodes {
 		if at := siteOf(n); f.sites[at].open {

@@ -120,3 +120,27 @@ func TestZoneTurns(t *testing.T) {
 		}
 	}
 }
+
+// Pods that an earlier disruption of the decision moves count in their new zones, and no longer in those that they leave.
+func TestZoneTurnsAfterOtherMoves(t *testing.T) {
+	t.Parallel()
+	f, q, a := crossing([][]int{{1, 6, 2}, {2, 3, 1}}, map[[3]int]int{{0, 1, 0}: 2, {0, 1, 2}: 1, {1, 1, 2}: 1})
+	earlier := func(p snapshot.PodIndex) bool { return f.Snapshot.Pods[p].Node == "from-0" }
+	later := func(p snapshot.PodIndex) bool { return !earlier(p) }
+	only := func(which func(snapshot.PodIndex) bool, nodes []snapshot.NodeIndex) (Question, Answer) {
+		out := Question{Nodes: nodes, Pods: slices.DeleteFunc(slices.Clone(q.Pods), func(p snapshot.PodIndex) bool { return !which(p) })}
+		var answer Answer
+		for _, h := range a.Existing {
+			answer.Existing = append(answer.Existing, HostPods{Node: h.Node, Pods: slices.DeleteFunc(slices.Clone(h.Pods), func(p snapshot.PodIndex) bool { return !which(p) })})
+		}
+		return out, answer
+	}
+	forecast := f.NewForecast()
+	forecast.Try(only(earlier, q.Nodes[:1]))
+	first := forecast.Try(only(later, q.Nodes[1:])).Evict[:2]
+	for _, p := range first {
+		if !slices.Contains(a.Existing[0].Pods, p) {
+			t.Errorf("pod %s goes first, although zone 0 has the fewest pods of template 0", f.Snapshot.Pods[p].Name)
+		}
+	}
+}
