@@ -115,16 +115,15 @@ func mostThatMay(left []crosser, held map[kindIndex]map[zoneIndex]int64) []cross
 
 // thoseThatMay are the first pods of one kind and receiver that may go there if they are all evicted at the same time.
 func thoseThatMay(pods []crosser, held map[zoneIndex]int64) []crosser {
-	for n := len(pods); n > 0; n-- {
-		without := maps.Clone(held)
-		for _, c := range pods[:n] {
-			without[c.from]--
-		}
-		to := without[pods[0].to] + int64(n)
-		delete(without, pods[0].to)
-		if !slices.ContainsFunc(slices.Collect(maps.Values(without)), func(other int64) bool { return to-other > pods[0].skew }) {
-			return pods[:n]
+	then := maps.Clone(held)
+	for n, c := range pods {
+		then[c.from]--
+		then[c.to]++
+		for zone, others := range then {
+			if zone != c.to && then[c.to]-others > c.skew {
+				return pods[:n]
+			}
 		}
 	}
-	return nil
+	return pods
 }
