@@ -19,6 +19,7 @@ func TestFleetsComeToRestNearTheBound(t *testing.T) {
 	}{
 		{"mixed", 0.1, 1.03},
 		{"purchase", 0.3, 1.06},
+		{"sizes", 0.3, 1.03},
 		{"zones", 1, 1.03},
 	} {
 		t.Run(tc.workload, func(t *testing.T) {

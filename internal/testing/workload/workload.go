@@ -6,6 +6,7 @@ package workload
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -21,7 +22,7 @@ import (
 )
 
 // Names lists the workloads.
-func Names() []string { return []string{"mixed", "spread", "zones", "purchase", "inflate"} }
+func Names() []string { return []string{"mixed", "sizes", "spread", "zones", "purchase", "inflate"} }
 
 // Deployments returns the Deployments of a workload. A seed gives the same ones every time; scale
 // multiplies their replicas.
@@ -30,6 +31,8 @@ func Deployments(name string, seed uint64, scale float64) ([]*appsv1.Deployment,
 	switch name {
 	case "mixed":
 		return mixed(seed, many(50)), nil
+	case "sizes":
+		return sizes(seed, many(10)), nil
 	case "spread":
 		return spread(many(100), many(40)), nil
 	case "zones":
@@ -52,6 +55,23 @@ func mixed(seed uint64, replicas int32) []*appsv1.Deployment {
 		d := Deployment(fmt.Sprintf("mixed-%02d", i), replicas, cpus[dice.IntN(len(cpus))])
 		requests := d.Spec.Template.Spec.Containers[0].Resources.Requests
 		requests[corev1.ResourceMemory] = resource.MustParse(memories[dice.IntN(len(memories))])
+		out = append(out, d)
+	}
+	return out
+}
+
+// sizes returns 200 Deployments of which hardly two ask for the same: 0.1 to 4 CPU in steps of 0.01, and
+// 128 Mi to 8 Gi of memory in steps of 16 Mi, small ones as often as large ones.
+func sizes(seed uint64, replicas int32) []*appsv1.Deployment {
+	dice := rand.New(rand.NewPCG(seed, seed))
+	drawn := func(least, most, step int64) int64 {
+		return int64(float64(least)*math.Pow(float64(most)/float64(least), dice.Float64())) / step * step
+	}
+	var out []*appsv1.Deployment
+	for i := range 200 {
+		d := Deployment(fmt.Sprintf("sizes-%03d", i), replicas, fmt.Sprintf("%dm", drawn(100, 4000, 10)))
+		requests := d.Spec.Template.Spec.Containers[0].Resources.Requests
+		requests[corev1.ResourceMemory] = resource.MustParse(fmt.Sprintf("%dMi", drawn(128, 8192, 16)))
 		out = append(out, d)
 	}
 	return out
