@@ -38,10 +38,11 @@ type round struct {
 	opened time.Time
 	again  bool // it was open before
 	over   bool
-	// bound counts the pods of these workloads that were made and bound since the receiver opened.
-	bound     int
-	workloads map[owner.Ref]bool
-	// done is how many pods have been evicted or bound, and moved when it last changed while the receiver was open.
+	// due counts the successors that are to come of pods that have ended since the receiver opened, and bound the pods of these
+	// workloads that were made and bound since.
+	due, bound int
+	workloads  map[owner.Ref]bool
+	// done is how many pods have ended or were bound, and moved when it last changed while the receiver was open.
 	done  int
 	moved time.Time
 }
@@ -204,12 +205,11 @@ func (w *World) guidanceOver(g *guidance, now time.Time) bool {
 	late := w.late(g, now)
 	var again []*round
 	g.rounds = slices.DeleteFunc(g.rounds, func(r *round) bool {
-		left, evicted := w.leftOf(r)
-		isOpen := !r.opened.IsZero()
-		if isOpen && r.done != evicted+r.bound {
-			r.done, r.moved = evicted+r.bound, now
+		left, isOpen := w.leftOf(r), !r.opened.IsZero()
+		if done := len(r.pods) - len(left) + r.bound; isOpen && r.done != done {
+			r.done, r.moved = done, now
 		}
-		done := len(left) == 0 && (!isOpen || r.bound >= evicted)
+		done := len(left) == 0 && r.bound >= r.due
 		timedOut := isOpen && now.Sub(r.moved) >= longestPause
 		if !late && timedOut && len(left) > 0 && !r.again {
 			again = append(again, &round{on: r.on, bought: r.bought, pods: left, asked: r.asked, of: g, workloads: r.workloads, first: r.first, again: true})
@@ -239,8 +239,7 @@ func (w *World) canOpen(r *round, now time.Time) bool {
 	if now.Sub(r.first) >= longestGathering {
 		return true
 	}
-	left, _ := w.leftOf(r)
-	for _, ref := range left {
+	for _, ref := range w.leftOf(r) {
 		if !r.asked[ref.UID] {
 			return false
 		}
@@ -248,19 +247,28 @@ func (w *World) canOpen(r *round, now time.Time) bool {
 	return true
 }
 
-// leftOf returns the pods of a round that are to be evicted yet, and the number of those that were. It leaves out pods that stay, because
-// their places were taken back.
-func (w *World) leftOf(r *round) (left []PodRef, evicted int) {
+// leftOf returns the pods of a round that are to be evicted yet. It leaves out pods that stay, because their places were taken back.
+func (w *World) leftOf(r *round) []PodRef {
+	var left []PodRef
 	for _, ref := range r.pods {
 		pod := w.pods.all[key{Namespace: ref.Namespace, Name: ref.Name}]
-		switch {
-		case pod == nil, pod.UID != ref.UID, pod.DeletionTimestamp != nil:
-			evicted++
-		case w.ledger.arranged[ref.UID].round == r:
+		if pod != nil && pod.UID == ref.UID && pod.DeletionTimestamp == nil && w.ledger.arranged[ref.UID].round == r {
 			left = append(left, ref)
 		}
 	}
-	return left, evicted
+	return left
+}
+
+// endGuided notes that a pod of a round ends. While its receiver is open, a successor is awaited, unless the pod's ReplicaSet makes none: it
+// has been scaled down.
+func (w *World) endGuided(pod *corev1.Pod, r *round) {
+	if r == nil || r.opened.IsZero() {
+		return
+	}
+	set := replicaSetOf(pod)
+	if _, known := w.index.Target(set); !known || w.missing(set) > 0 {
+		r.due++
+	}
 }
 
 // boundGuided counts a pod that was bound for the round that awaits it.
@@ -283,8 +291,7 @@ func (w *World) GuidedTo(node string) []PodRef {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r := w.openRound(); r != nil && w.nodeNamed(r.on) == node {
-		left, _ := w.leftOf(r)
-		return left
+		return w.leftOf(r)
 	}
 	return nil
 }

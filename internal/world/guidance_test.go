@@ -42,7 +42,7 @@ func guidedTo(pods int, receiver func(i int) int) *guided {
 	for i := 1; i <= pods; i++ {
 		g.Put(node(i))
 		p := pod(i, leaving.Name)
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: fmt.Sprint("set-", i), Controller: &yes}}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: fmt.Sprint("set-", i), UID: types.UID(fmt.Sprint("set", i)), Controller: &yes}}
 		g.Put(p)
 		g.pods = append(g.pods, p)
 		u.Places = append(u.Places, world.Place{On: node(receiver(i)).Name, Pods: []world.PodRef{refOf(p)}})
@@ -142,6 +142,26 @@ func TestPodsAreGuided(t *testing.T) {
 	expect("the last one is bound, elsewhere", "[]", "0s 0s")
 	if _, guiding := g.Guide(g.marked); guiding {
 		t.Error("there is nothing left to guide")
+	}
+}
+
+// A receiver awaits no successor of a pod whose workload has been scaled down: the next one opens at once.
+func TestAPodThatIsScaledDownHasNoSuccessor(t *testing.T) {
+	t.Parallel()
+	for replicas, want := range map[int32]string{0: names(1, 3), 1: names(2, 3)} {
+		g := newGuided(2)
+		scaled := set(1)
+		scaled.Spec.Replicas = &replicas
+		g.Put(scaled)
+		g.turns()
+		g.marked, _ = g.Guide(g.marked)
+		g.step()
+		ending := g.pods[0].DeepCopy()
+		ending.DeletionTimestamp = &metav1.Time{Time: g.clock.Now()}
+		g.Put(ending)
+		if got := g.step(); got != want {
+			t.Errorf("the ReplicaSet wants %d pods: %s have the mark, want %s", replicas, got, want)
+		}
 	}
 }
 

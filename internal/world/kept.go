@@ -23,6 +23,9 @@ type keptPlace struct {
 // Of pods that others have made it is not known whether there will be one.
 func (w *World) keep(pod *corev1.Pod, a arrangement, gone bool) {
 	byReplicaSet, seenToEnd := !replicaSetOf(pod).None(), gone && pod.DeletionTimestamp != nil
+	if !seenToEnd {
+		w.endGuided(pod, a.round)
+	}
 	if byReplicaSet && !seenToEnd || gone && owner.Of(pod).IsA("apps/v1", "StatefulSet") {
 		w.ledger.kept[keyOf(pod)] = keptPlace{a, pod, w.clock.Now()}
 	}
