@@ -16,6 +16,8 @@ type Waiting struct {
 	// Leaving is how many pods end on nodes that stay, and how many more there are than their workloads want: those end in a
 	// moment.
 	Leaving int `json:"leaving,omitempty"`
+	// ScaledDown is what Deployments have stopped wanting a moment ago.
+	ScaledDown ScaledDown `json:"scaledDown,omitzero"`
 	// Arrivals is since when moves that save money wait, by what they wait for.
 	Arrivals Arrivals `json:"arrivalsSince,omitzero"`
 	// Moves is since when moves that save money wait for other nodes of their pool, by pool.
@@ -33,6 +35,13 @@ type Waiting struct {
 	Spare time.Time `json:"spare,omitzero"`
 	// Replacing is until when replacements of disruptions may be made that do not exist yet, at the latest; zero if all exist.
 	Replacing time.Time `json:"replacing,omitzero"`
+}
+
+// ScaledDown is how many Deployments were scaled down in the last seconds, by how many pods, and when the last one was.
+type ScaledDown struct {
+	Deployments int       `json:"deployments"`
+	Pods        int       `json:"pods"`
+	Last        time.Time `json:"last"`
 }
 
 // Succession is how many pods of one workload end on nodes that stay, and its pods that want a
@@ -71,11 +80,13 @@ type Refused struct {
 
 // Arrivals has since when many pods have been on their way to their places, since when pods have lacked the places that they
 // lost, since when pods have still had to be moved, and since when many have been about to end and their number, Left, has not become
-// a good deal smaller. Each is zero if that is not so.
+// a good deal smaller. ScalingDown is since when one Deployment after the other has been scaled down. Each is zero if that is not so.
 type Arrivals struct {
 	Placed  time.Time `json:"placed,omitzero"`
 	Lost    time.Time `json:"lost,omitzero"`
 	Moving  time.Time `json:"moving,omitzero"`
 	Leaving time.Time `json:"leaving,omitzero"`
 	Left    int       `json:"left,omitempty"`
+
+	ScalingDown time.Time `json:"scalingDown,omitzero"`
 }

@@ -21,6 +21,10 @@ const (
 	// takes to bind it on a busy control plane: while pods take their places, the last of them may still come.
 	backoff = 10 * time.Second
 	binding = 5 * time.Second
+	// ScalingDown is how long moves wait after a Deployment was scaled down if it was at least the third within that time: the next one
+	// follows. What the fleet needs is known when the last one has been.
+	ScalingDown = 3 * time.Second
+	oneByOne    = 3 // Deployments
 )
 
 // Transit counts the pods that have yet to take their places, to find others because they lost theirs, to be moved, or to end.
@@ -28,16 +32,23 @@ type Transit struct {
 	Placed, Lost, Moving, Leaving int
 	All                           int       // how many pods there are
 	Landed, Now                   time.Time // when one last took its place
+	ScaledDown                    snapshot.ScaledDown
 }
 
 // Over reports whether moves need not wait for them.
-func (t Transit) Over() bool { return !t.coming() && t.Lost == 0 && t.Moving == 0 && !t.ending() }
+func (t Transit) Over() bool {
+	return !t.coming() && t.Lost == 0 && t.Moving == 0 && !t.ending() && !t.scalingDown()
+}
 
 func (t Transit) coming() bool {
 	return t.Placed*arriving > t.All || t.Placed > 0 && t.Now.Sub(t.Landed) < backoff+binding
 }
 
 func (t Transit) ending() bool { return t.Leaving*arriving > t.All }
+
+func (t Transit) scalingDown() bool {
+	return t.ScaledDown.Deployments >= oneByOne && t.ScaledDown.Pods*arriving > t.All
+}
 
 // InTransit reports whether moves that save money wait for pods in transit.
 func InTransit(s *snapshot.Snapshot) bool {
@@ -51,11 +62,11 @@ func InTransit(s *snapshot.Snapshot) bool {
 // the scheduler puts their pods. So they do for pods that have lost their places: pods that wait take the room
 // that moves make for their own. And they wait while workloads are being scaled down: nodes would be
 // bought for pods that are about to end, and the room of those that end is free only once they are gone.
-// A scale-down that goes on is waited for, however long it takes.
+// A scale-down that goes on is waited for, however long it takes, and for two minutes the next one of several that follow one another.
 // It returns since when each of these has been so, and what moves wait for now.
 func transit(s *snapshot.Snapshot) (snapshot.Arrivals, plan.Delay) {
 	since, delay := s.Waiting.Arrivals, plan.Delay{}
-	pods := Transit{s.Waiting.Placed, len(s.Waiting.Lost), s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods), s.Waiting.Landed, s.Now}
+	pods := Transit{s.Waiting.Placed, len(s.Waiting.Lost), s.Waiting.Moving, s.Waiting.Leaving, len(s.Pods), s.Waiting.Landed, s.Now, s.Waiting.ScaledDown}
 	switch {
 	case !pods.ending():
 		since.Left = 0
@@ -66,11 +77,13 @@ func transit(s *snapshot.Snapshot) (snapshot.Arrivals, plan.Delay) {
 		code reason.Code
 		is   bool
 		at   *time.Time
+		most time.Time // until when it is waited for at the latest; zero if only longestArrival counts
 	}{
-		{reason.PodsArriving, pods.coming(), &since.Placed},
-		{reason.PodsArriving, pods.Lost > 0, &since.Lost},
-		{reason.PodsArriving, pods.Moving > 0, &since.Moving},
-		{reason.PodsLeaving, pods.ending(), &since.Leaving},
+		{reason.PodsArriving, pods.coming(), &since.Placed, time.Time{}},
+		{reason.PodsArriving, pods.Lost > 0, &since.Lost, time.Time{}},
+		{reason.PodsArriving, pods.Moving > 0, &since.Moving, time.Time{}},
+		{reason.PodsLeaving, pods.ending(), &since.Leaving, time.Time{}},
+		{reason.PodsLeaving, pods.scalingDown(), &since.ScalingDown, pods.ScaledDown.Last.Add(ScalingDown)},
 	} {
 		switch {
 		case !cause.is:
@@ -79,7 +92,11 @@ func transit(s *snapshot.Snapshot) (snapshot.Arrivals, plan.Delay) {
 		case cause.at.IsZero():
 			*cause.at = s.Now
 		}
-		if until := cause.at.Add(longestArrival); delay.Code == reason.None && until.After(s.Now) {
+		until := cause.at.Add(longestArrival)
+		if !cause.most.IsZero() && cause.most.Before(until) {
+			until = cause.most
+		}
+		if delay.Code == reason.None && until.After(s.Now) {
 			delay = plan.Delay{Code: cause.code, Until: until}
 		}
 	}

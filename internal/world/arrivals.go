@@ -22,7 +22,7 @@ func (w *World) Transit() wait.Transit {
 	defer w.mu.Unlock()
 	return wait.Transit{
 		Placed: len(w.ledger.places), Lost: len(w.ledger.lost), Moving: len(w.ledger.arranged), Leaving: w.surplus() + w.ending(), All: len(w.pods.all),
-		Landed: w.ledger.progress, Now: w.clock.Now(),
+		Landed: w.ledger.progress, Now: w.clock.Now(), ScaledDown: w.pulse.scaledDown(w.clock.Now()),
 	}
 }
 

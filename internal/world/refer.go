@@ -11,6 +11,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"tenon/internal/owner"
 )
@@ -52,6 +53,9 @@ func (w *World) referDeployment(d *appsv1.Deployment) bool {
 		return false
 	}
 	w.index.Put(d)
+	if before, known := old.(*appsv1.Deployment); known && before.UID == d.UID {
+		w.pulse.scale(keyOf(d), int(ptr.Deref(before.Spec.Replicas, 1)), int(ptr.Deref(d.Spec.Replicas, 1)), w.clock.Now())
+	}
 	if old != nil && !touches(old, d) {
 		return false
 	}

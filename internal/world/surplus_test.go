@@ -1,11 +1,14 @@
 package world_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
 
 	"tenon/cloud/aws/instancetype"
@@ -58,6 +61,38 @@ func TestSurplus(t *testing.T) {
 		}
 		if n := w.Picture(world.Moment{Now: noon}).Snapshot.Waiting.Leaving; n != c.want {
 			t.Errorf("%s: %d pods are about to end, want %d", name, n, c.want)
+		}
+	}
+}
+
+// A snapshot has the Deployments that were scaled down in the last three seconds, each with what it was scaled down by last; one that has been
+// scaled up since does not count, nor does any other change.
+func TestScaledDown(t *testing.T) {
+	t.Parallel()
+	clock := testclock.NewFakePassiveClock(noon)
+	w := world.New(ingest.Options{Vocabulary: instancetype.Vocabulary(), Unjudged: true}, clock)
+	generation := int64(0)
+	want := func(name string, replicas int32) {
+		generation++
+		w.Put(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Generation: generation}, Spec: appsv1.DeploymentSpec{Replicas: &replicas}})
+	}
+	for at, step := range []struct {
+		name     string
+		replicas int32
+		want     string
+	}{
+		{"a", 9, "0 Deployments, 0 pods"}, {"b", 9, "0 Deployments, 0 pods"}, {"a", 4, "1 Deployments, 5 pods, 0 s ago"}, {"a", 4, "1 Deployments, 5 pods, 1 s ago"},
+		{"b", 1, "2 Deployments, 13 pods, 0 s ago"}, {"c", 1, "1 Deployments, 8 pods, 1 s ago"}, {"b", 2, "0 Deployments, 0 pods"},
+	} {
+		clock.SetTime(noon.Add(time.Duration(at) * time.Second))
+		want(step.name, step.replicas)
+		got := w.Picture(world.Moment{Now: clock.Now()}).Snapshot.Waiting.ScaledDown
+		told := fmt.Sprintf("%d Deployments, %d pods", got.Deployments, got.Pods)
+		if got.Deployments > 0 {
+			told += fmt.Sprintf(", %.0f s ago", clock.Now().Sub(got.Last).Seconds())
+		}
+		if told != step.want {
+			t.Errorf("after %d s: %s, want %s", at, told, step.want)
 		}
 	}
 }

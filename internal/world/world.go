@@ -73,7 +73,7 @@ func New(options ingest.Options, clock clock.PassiveClock) *World {
 	w := &World{
 		clock: clock, options: options, index: index, translator: ingest.NewTranslator(index, options),
 		pools: map[string]*karpenterv1.NodePool{}, newPools: map[string]time.Time{}, groups: newGroups(), nodes: newNodeState(), pods: newPodState(),
-		daemons: newDaemons(), ledger: newLedger(), promises: newPromises(), pulse: pulse{unmade: map[owner.Ref]time.Time{}},
+		daemons: newDaemons(), ledger: newLedger(), promises: newPromises(), pulse: pulse{unmade: map[owner.Ref]time.Time{}, scaled: map[key]scaleDown{}},
 	}
 	w.disruptions = newDisruptions(w)
 	return w
