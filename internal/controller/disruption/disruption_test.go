@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
@@ -68,6 +69,23 @@ func TestReplacementsAreReadyFirst(t *testing.T) {
 	h.initialize()
 	h.pass(3 * time.Second)
 	h.expect("a: deleted closed Underutilized recorded", "b: deleted closed Underutilized recorded", "c: deleted closed Underutilized recorded", "web-00003: rearranged", "web-00004: rearranged")
+}
+
+// Moves that wait for pods that end are looked for as soon as these have ended.
+func TestMovesBeginWhenPodsHaveEnded(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, web())
+	for _, name := range []string{"a", "b"} {
+		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
+	}
+	h.watch()
+	ending := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "ending", UID: "uid-ending", DeletionTimestamp: new(metav1.NewTime(h.Clock.Now()))}, Spec: corev1.PodSpec{NodeName: "node-a"}}
+	h.world.Put(ending)
+	h.pass(5 * time.Second)
+	h.expect("a: ", "b: ")
+	h.world.Remove(ending)
+	h.pass(time.Second)
+	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "web-00003: recorded rearranged")
 }
 
 // halfway is a fixture in which nodes a, b and c, of a kind and with so many pods each, are being replaced: b and c have been deleted, a could not be.

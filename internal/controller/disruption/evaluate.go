@@ -32,7 +32,7 @@ type round struct {
 	ended   int              // how many commands were over
 	blind   int              // the number of pools whose offers were unknown
 	waiting snapshot.Waiting // what the decision postponed
-	held    bool             // it began something
+	held    bool             // it began something, or moves waited for pods in transit
 }
 
 const (
@@ -75,7 +75,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	d.last.changes, d.last.at = picture.Pulse.Changes, now
 	d.last.sweep(decision.Coverage)
 	d.last.ended, d.last.blind = ended, blind
-	d.last.held = slices.ContainsFunc(decision.Plan.Disruptions, func(g plan.Disruption) bool { return g.Now() })
+	d.last.held = wait.InTransit(picture.Snapshot) || slices.ContainsFunc(decision.Plan.Disruptions, func(g plan.Disruption) bool { return g.Now() })
 	d.last.next, d.last.waiting = wait.NextProspect(decision.Plan.Prospects, now), decision.Waiting
 	if d.o.Tell != nil {
 		d.o.Tell(picture.Snapshot, &decision)
