@@ -37,11 +37,10 @@ type Waiting struct {
 	Replacing time.Time `json:"replacing,omitzero"`
 }
 
-// ScaledDown is how many Deployments were scaled down in the last seconds, by how many pods, and when the last one was.
+// ScaledDown is how many Deployments were scaled down in the last seconds, and by how many pods.
 type ScaledDown struct {
-	Deployments int       `json:"deployments"`
-	Pods        int       `json:"pods"`
-	Last        time.Time `json:"last"`
+	Deployments int `json:"deployments"`
+	Pods        int `json:"pods"`
 }
 
 // Succession is how many pods of one workload end on nodes that stay, and its pods that want a
@@ -82,11 +81,10 @@ type Refused struct {
 // lost, since when pods have still had to be moved, and since when many have been about to end and their number, Left, has not become
 // a good deal smaller. ScalingDown is since when one Deployment after the other has been scaled down. Each is zero if that is not so.
 type Arrivals struct {
-	Placed  time.Time `json:"placed,omitzero"`
-	Lost    time.Time `json:"lost,omitzero"`
-	Moving  time.Time `json:"moving,omitzero"`
-	Leaving time.Time `json:"leaving,omitzero"`
-	Left    int       `json:"left,omitempty"`
-
+	Placed      time.Time `json:"placed,omitzero"`
+	Lost        time.Time `json:"lost,omitzero"`
+	Moving      time.Time `json:"moving,omitzero"`
+	Leaving     time.Time `json:"leaving,omitzero"`
+	Left        int       `json:"left,omitempty"`
 	ScalingDown time.Time `json:"scalingDown,omitzero"`
 }

@@ -77,13 +77,12 @@ func transit(s *snapshot.Snapshot) (snapshot.Arrivals, plan.Delay) {
 		code reason.Code
 		is   bool
 		at   *time.Time
-		most time.Time // until when it is waited for at the latest; zero if only longestArrival counts
 	}{
-		{reason.PodsArriving, pods.coming(), &since.Placed, time.Time{}},
-		{reason.PodsArriving, pods.Lost > 0, &since.Lost, time.Time{}},
-		{reason.PodsArriving, pods.Moving > 0, &since.Moving, time.Time{}},
-		{reason.PodsLeaving, pods.ending(), &since.Leaving, time.Time{}},
-		{reason.PodsLeaving, pods.scalingDown(), &since.ScalingDown, pods.ScaledDown.Last.Add(ScalingDown)},
+		{reason.PodsArriving, pods.coming(), &since.Placed},
+		{reason.PodsArriving, pods.Lost > 0, &since.Lost},
+		{reason.PodsArriving, pods.Moving > 0, &since.Moving},
+		{reason.PodsLeaving, pods.ending(), &since.Leaving},
+		{reason.PodsLeaving, pods.scalingDown(), &since.ScalingDown},
 	} {
 		switch {
 		case !cause.is:
@@ -92,11 +91,7 @@ func transit(s *snapshot.Snapshot) (snapshot.Arrivals, plan.Delay) {
 		case cause.at.IsZero():
 			*cause.at = s.Now
 		}
-		until := cause.at.Add(longestArrival)
-		if !cause.most.IsZero() && cause.most.Before(until) {
-			until = cause.most
-		}
-		if delay.Code == reason.None && until.After(s.Now) {
+		if until := cause.at.Add(longestArrival); delay.Code == reason.None && until.After(s.Now) {
 			delay = plan.Delay{Code: cause.code, Until: until}
 		}
 	}

@@ -74,26 +74,24 @@ func TestMovesWaitForALongScaleDown(t *testing.T) {
 	}
 }
 
-// Moves that save money wait for three seconds after a Deployment was scaled down if it was one of several, for two minutes at most:
+// Moves that save money wait while at least three Deployments were scaled down a moment ago by more than two percent of all pods, for two minutes at most:
 // when pods end as fast as their Deployments are scaled down, hardly any are about to end at any time.
 func TestMovesWaitForTheNextScaleDown(t *testing.T) {
 	t.Parallel()
 	var before snapshot.Waiting
 	start := time.Unix(1_800_000_000, 0)
 	for _, look := range []struct {
-		at, deployments, pods, last int
-		why                         reason.Code
+		at, deployments, pods int
+		why                   reason.Code
 	}{
-		{0, 2, 500, 0, reason.None}, {1, 3, 20, 1, reason.None}, {2, 3, 21, 2, reason.PodsLeaving}, {4, 3, 21, 2, reason.PodsLeaving}, {5, 0, 0, 2, reason.None},
-		{10, 9, 90, 9, reason.PodsLeaving}, {129, 9, 90, 129, reason.PodsLeaving}, {130, 9, 90, 130, reason.None},
+		{0, 2, 500, reason.None}, {1, 3, 20, reason.None}, {2, 3, 21, reason.PodsLeaving}, {4, 3, 21, reason.PodsLeaving}, {5, 0, 0, reason.None},
+		{10, 9, 90, reason.PodsLeaving}, {129, 9, 90, reason.PodsLeaving}, {130, 9, 90, reason.None},
 	} {
 		s := &snapshot.Snapshot{Now: start.Add(time.Duration(look.at) * time.Second), Waiting: before, Pods: make([]snapshot.Pod, 1000)}
-		s.Waiting.ScaledDown = snapshot.ScaledDown{Deployments: look.deployments, Pods: look.pods, Last: start.Add(time.Duration(look.last) * time.Second)}
-		p := &plan.Plan{Disruptions: []plan.Disruption{{Reason: plan.Underutilized}}}
-		before = Disruptions(s, p)
-		delay := p.Disruptions[0].Delay
-		if latest := s.Waiting.ScaledDown.Last.Add(3 * time.Second); delay.Code != look.why || delay.Until.After(latest) {
-			t.Errorf("after %d s with %d pods of %d Deployments: waits for %q until %s, want %q until %s at most", look.at, look.pods, look.deployments, delay.Code, delay.Until, look.why, latest)
+		s.Waiting.ScaledDown = snapshot.ScaledDown{Deployments: look.deployments, Pods: look.pods}
+		var why reason.Code
+		if before, why = move(s); why != look.why {
+			t.Errorf("after %d s with %d pods of %d Deployments: waits for %q, want %q", look.at, look.pods, look.deployments, why, look.why)
 		}
 		if over := (Transit{All: 1000, ScaledDown: s.Waiting.ScaledDown}).Over(); over != (look.deployments < 3 || look.pods < 21) {
 			t.Errorf("after %d s the transit is over: %t", look.at, over)

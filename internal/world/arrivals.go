@@ -22,8 +22,37 @@ func (w *World) Transit() wait.Transit {
 	defer w.mu.Unlock()
 	return wait.Transit{
 		Placed: len(w.ledger.places), Lost: len(w.ledger.lost), Moving: len(w.ledger.arranged), Leaving: w.surplus() + w.ending(), All: len(w.pods.all),
-		Landed: w.ledger.progress, Now: w.clock.Now(), ScaledDown: w.pulse.scaledDown(w.clock.Now()),
+		Landed: w.ledger.progress, Now: w.clock.Now(), ScaledDown: w.scaleDowns.lately(w.clock.Now()),
 	}
+}
+
+// scaleDowns are the Deployments that were scaled down a moment ago.
+type scaleDowns map[key]scaleDown
+
+// scaleDown is when a Deployment was last scaled down, and by how many pods.
+type scaleDown struct {
+	at   time.Time
+	pods int
+}
+
+// note takes down that a Deployment wants another number of pods.
+func (s scaleDowns) note(deployment key, before, after int, now time.Time) {
+	if after < before {
+		s[deployment] = scaleDown{now, before - after}
+	} else if after > before {
+		delete(s, deployment)
+	}
+}
+
+// lately is what Deployments have stopped wanting within wait.ScalingDown.
+func (s scaleDowns) lately(now time.Time) snapshot.ScaledDown {
+	var out snapshot.ScaledDown
+	maps.DeleteFunc(s, func(_ key, d scaleDown) bool { return now.Sub(d.at) >= wait.ScalingDown })
+	for _, d := range s {
+		out.Deployments++
+		out.Pods += d.pods
+	}
+	return out
 }
 
 // expected is how many pods of each template come to a node, or to the node of a claim.

@@ -20,7 +20,7 @@ type keptPlace struct {
 }
 
 // keep keeps the place of a pod for its successor: a ReplicaSet makes that as soon as the pod begins to end, a StatefulSet when the pod is gone.
-// Of pods that others have made it is not known whether there will be one.
+// Of pods that others have made it is not known whether there will be one. The receiver to which the pod is guided learns of its end.
 func (w *World) keep(pod *corev1.Pod, a arrangement, gone bool) {
 	byReplicaSet, seenToEnd := !replicaSetOf(pod).None(), gone && pod.DeletionTimestamp != nil
 	if !seenToEnd {

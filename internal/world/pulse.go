@@ -4,7 +4,6 @@ import (
 	"maps"
 	"time"
 
-	"tenon/core/snapshot"
 	"tenon/core/wait"
 	"tenon/internal/owner"
 )
@@ -39,34 +38,6 @@ type pulse struct {
 	joined     time.Time
 	sets       map[owner.Ref]struct{}  // the ReplicaSets of these pods
 	unmade     map[owner.Ref]time.Time // young ReplicaSets that have yet to make their first pod, and since when they are known
-	scaled     map[key]scaleDown       // Deployments that were scaled down a moment ago
-}
-
-// scaleDown is when a Deployment was last scaled down, and by how many pods.
-type scaleDown struct {
-	at   time.Time
-	pods int
-}
-
-// scale notes that a Deployment wants another number of pods.
-func (p *pulse) scale(deployment key, before, after int, now time.Time) {
-	if after < before {
-		p.scaled[deployment] = scaleDown{now, before - after}
-	} else if after > before {
-		delete(p.scaled, deployment)
-	}
-}
-
-// scaledDown is what Deployments have stopped wanting within wait.ScalingDown.
-func (p *pulse) scaledDown(now time.Time) snapshot.ScaledDown {
-	var out snapshot.ScaledDown
-	maps.DeleteFunc(p.scaled, func(_ key, s scaleDown) bool { return now.Sub(s.at) >= wait.ScalingDown })
-	for _, s := range p.scaled {
-		out.Deployments++
-		out.Pods += s.pods
-		out.Last = later(out.Last, s.at.UTC())
-	}
-	return out
 }
 
 func (p *pulse) supply() {

@@ -54,7 +54,7 @@ func (w *World) referDeployment(d *appsv1.Deployment) bool {
 	}
 	w.index.Put(d)
 	if before, known := old.(*appsv1.Deployment); known && before.UID == d.UID {
-		w.pulse.scale(keyOf(d), int(ptr.Deref(before.Spec.Replicas, 1)), int(ptr.Deref(d.Spec.Replicas, 1)), w.clock.Now())
+		w.scaleDowns.note(keyOf(d), int(ptr.Deref(before.Spec.Replicas, 1)), int(ptr.Deref(d.Spec.Replicas, 1)), w.clock.Now())
 	}
 	if old != nil && !touches(old, d) {
 		return false

@@ -110,7 +110,7 @@ func (w *World) picture(m Moment) (Picture, pages, []snapshot.Pod) {
 	w.ledger.describe(&out.Waiting)
 	out.Waiting.Replacing = w.disruptions.making(func(claim string) bool { return w.nodes.claim(claim) != nil }).UTC()
 	out.Waiting.Evicting, out.Waiting.Leaving, out.Waiting.Successions = w.evicting(), w.surplus()+w.ending(), w.successions(out.Now)
-	out.Waiting.ScaledDown = w.pulse.scaledDown(out.Now)
+	out.Waiting.ScaledDown = w.scaleDowns.lately(out.Now)
 	w.pods.held = wait.Successors(out.Now, out.Waiting.Successions)
 	return Picture{Snapshot: out, Next: next, Pulse: w.look(), Unseen: unseen}, w.pods.list, w.announced()
 }

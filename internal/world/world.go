@@ -53,6 +53,7 @@ type World struct {
 	ledger     ledger
 	promises   promises
 	pulse      pulse
+	scaleDowns scaleDowns
 	buffers    []snapshot.Buffer                    // as of the last picture
 	rooms      map[types.NamespacedName]ingest.Room // what buffers ask for now
 	booked     map[types.NamespacedName]ingest.Booked
@@ -73,7 +74,7 @@ func New(options ingest.Options, clock clock.PassiveClock) *World {
 	w := &World{
 		clock: clock, options: options, index: index, translator: ingest.NewTranslator(index, options),
 		pools: map[string]*karpenterv1.NodePool{}, newPools: map[string]time.Time{}, groups: newGroups(), nodes: newNodeState(), pods: newPodState(),
-		daemons: newDaemons(), ledger: newLedger(), promises: newPromises(), pulse: pulse{unmade: map[owner.Ref]time.Time{}, scaled: map[key]scaleDown{}},
+		daemons: newDaemons(), ledger: newLedger(), promises: newPromises(), pulse: pulse{unmade: map[owner.Ref]time.Time{}}, scaleDowns: scaleDowns{},
 	}
 	w.disruptions = newDisruptions(w)
 	return w
