@@ -58,8 +58,7 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 	}
 	err = e.kit.Groups.Resize(ctx, i.Group, i.From, i.To)
 	if r.Dropped, _ = asDropped(i, err); r.Dropped.Code != reason.None {
-		_, err = e.askSize(ctx, asked, i.To, i.From)
-		_, r.Err = asDropped(i, err) // others may have shown a size since
+		r.Err = e.showChanged(ctx, asked, i)
 		return r
 	}
 	if err != nil {
@@ -88,6 +87,20 @@ func (e *Executor) askSize(ctx context.Context, g *tenonv1alpha1.NodeGroup, from
 		e.world.Put(asked)
 	}
 	return asked, err
+}
+
+// showChanged shows the size of a group that the cloud did not find as decided, so that the next decision starts from it. Tenon has not told the
+// cloud any size, so another one than before is foreign.
+func (e *Executor) showChanged(ctx context.Context, asked *tenonv1alpha1.NodeGroup, i plan.Increase) error {
+	shown, err := nodegroup.Show(ctx, e.kit, asked, i.From, nodegroup.Corrected)
+	if err != nil {
+		return err
+	}
+	e.world.Put(shown)
+	if is := shown.Status.Size.Desired; is != i.From {
+		nodegroup.TellForeign(e.kit, shown, i.From, is, nodegroup.Elsewhere)
+	}
+	return nil
 }
 
 // showSize shows the size that the cloud keeps; without its answer, the given one.

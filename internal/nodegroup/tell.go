@@ -2,6 +2,7 @@ package nodegroup
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,15 @@ func Tell(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, e 
 	e.Object = g
 	kit.Events.Publish(e)
 	TellStatus(ctx, kit, g, e)
+}
+
+// Elsewhere is who changed a size that Tenon did not set.
+const Elsewhere = "it was changed elsewhere"
+
+// TellForeign publishes that another program or a person changed the size of a group that Tenon may change.
+func TellForeign(kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, was, is int64, by string) {
+	text := fmt.Sprintf("The desired size was %d and is %d now: %s, and is kept", was, is, by)
+	kit.Events.Publish(telemetry.Normal(g, "SizeChanged", text, string(g.UID), fmt.Sprint(is)))
 }
 
 // Failed counts an answer of the cloud about a group in mode cas that is an error.

@@ -90,11 +90,11 @@ func TestAForeignSizeIsKept(t *testing.T) {
 	s.shown()
 	s.awaitSizes(map[string]int32{"web": 1})
 	s.desire("web", 3)
+	o, _ := s.object("web")
+	s.AwaitEvent(o, "SizeChanged", "was changed elsewhere") // before pods come: another story kills the controller while groups grow
 	s.deploy("web", 5, "web")
 	s.Running("web", 5)
 	s.awaitSizes(map[string]int32{"web": 5})
-	o, _ := s.object("web")
-	s.AwaitEvent(o, "SizeChanged", "was changed elsewhere")
 }
 
 // The controller is killed once it has asked for instances, before their nodes are there. It asks for none twice.

@@ -13,8 +13,8 @@ import (
 	"tenon/core/order"
 	"tenon/internal/clusterautoscaler"
 	"tenon/internal/ingest"
+	"tenon/internal/nodegroup"
 	"tenon/internal/patch"
-	"tenon/internal/telemetry"
 )
 
 // mark annotates the nodes of groups that may be changed with the name of their group, taints those of groups that are handed over, and
@@ -108,10 +108,9 @@ func (w watcher) tellForeign(o *tenonv1alpha1.NodeGroup, g *cloud.Group) {
 	if o.Observed() || o.Status.Size == nil || g.Missing || o.Status.Size.Desired == g.Desired {
 		return
 	}
-	by := "it was changed elsewhere"
+	by := nodegroup.Elsewhere
 	if first {
-		by = "it was changed elsewhere, or Tenon stopped while it changed the size"
+		by += ", or Tenon stopped while it changed the size"
 	}
-	text := fmt.Sprintf("The desired size was %d and is %d now: %s, and is kept", o.Status.Size.Desired, g.Desired, by)
-	w.kit.Events.Publish(telemetry.Normal(o, "SizeChanged", text, string(o.UID), fmt.Sprint(g.Desired)))
+	nodegroup.TellForeign(w.kit, o, o.Status.Size.Desired, g.Desired, by)
 }

@@ -215,15 +215,22 @@ func (t *trying) Groups(ctx context.Context) ([]cloud.Group, error) {
 	return t.all.Groups(ctx)
 }
 
-// TestAForeignSizeIsRespected: no size is written while the cloud has another size than the decision saw.
+// TestAForeignSizeIsRespected: no size is written while the cloud has another size than the decision saw. That size is shown and told at once, so
+// the next decision starts from it.
 func TestAForeignSizeIsRespected(t *testing.T) {
 	t.Parallel()
 	h, groups := growing(t, 0, 9)
 	groups.Set("group-web", 5)
 	h.pods("web", 1)
 	h.decide()
-	if kept, shown := h.desired(groups); kept != 5 || shown != 0 || groups.Writes() != 0 {
+	if kept, shown := h.desired(groups); kept != 5 || shown != 5 || groups.Writes() != 0 {
 		t.Errorf("the cloud keeps %d and the object shows %d after %d writes", kept, shown, groups.Writes())
+	}
+	if counted, _ := h.world.GroupObject("web"); counted.Status.Size.Desired != 5 {
+		t.Errorf("decisions count %d, want 5", counted.Status.Size.Desired)
+	}
+	if want, events := "Normal SizeChanged web: The desired size was 0 and is 5 now: it was changed elsewhere, and is kept", h.Events(); !slices.Contains(events, want) {
+		t.Errorf("events %q, want %q", events, want)
 	}
 }
 
