@@ -1,15 +1,13 @@
 package world
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/order"
 	"tenon/internal/command"
+	"tenon/internal/departure"
 )
 
 // Closed returns, as a record names them, the claims that are not being deleted and whose nodes take no pods or that say
@@ -37,7 +35,5 @@ func (w *World) Closed() []string {
 }
 
 func isClosed(node *corev1.Node) bool {
-	taint := karpenterv1.TaintDisrupted()
-	return node != nil && node.DeletionTimestamp == nil &&
-		slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+	return node != nil && node.DeletionTimestamp == nil && departure.Closed(node)
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"tenon/core/order"
+	"tenon/internal/departure"
 	"tenon/internal/owner"
 )
 
@@ -161,7 +162,9 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 			}
 		}
 	}
-	maps.DeleteFunc(marks, func(name string, _ bool) bool { return w.nodes.nodes[name] == nil })
+	maps.DeleteFunc(marks, func(name string, _ bool) bool { // nor does a node need the mark that another disruption has closed
+		return w.nodes.nodes[name] == nil || departure.Closed(w.nodes.nodes[name])
+	})
 	open := w.openRound()
 	unmarked := func(name string) bool { return !marked[name] && (closing == nil || name != w.nodeNamed(closing.on)) }
 	if open == nil && begun && len(marks) > 0 && !slices.ContainsFunc(order.Keys(marks), unmarked) {

@@ -242,6 +242,23 @@ func TestPodsDoNotWaitForMarks(t *testing.T) {
 	}
 }
 
+// Nodes that take no pods are not marked, and not waited for.
+func TestClosedNodesAreNotMarked(t *testing.T) {
+	t.Parallel()
+	g := newGuided(2)
+	closed := node(3)
+	closed.ResourceVersion = "2"
+	closed.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+	g.Put(closed)
+	g.turns()
+	if got := g.step(); got != names(1, 2) {
+		t.Errorf("%s have the mark, want %s", got, names(1, 2))
+	}
+	if got := g.step(); got != names(2) {
+		t.Errorf("%s have the mark when the first receiver is open, want %s", got, names(2))
+	}
+}
+
 // A disruption that is taken back guides no pods.
 func TestGuidanceIsTakenBack(t *testing.T) {
 	t.Parallel()
