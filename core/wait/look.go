@@ -53,8 +53,8 @@ type Evaluation struct {
 	Swept, Changed bool
 	// Next is when an answer may change although nothing happens; zero is never.
 	Next time.Time
-	// Held says that the last one began something, or looked for no moves because pods were in transit; Over that this is over, and
-	// that no pods are in transit.
+	// Held says that the last one began something, or looked for no moves because pods were in transit; Over that no pods are in
+	// transit now.
 	Held, Over bool
 }
 

@@ -71,21 +71,24 @@ func TestReplacementsAreReadyFirst(t *testing.T) {
 	h.expect("a: deleted closed Underutilized recorded", "b: deleted closed Underutilized recorded", "c: deleted closed Underutilized recorded", "web-00003: rearranged", "web-00004: rearranged")
 }
 
-// Moves that wait for pods that end are looked for as soon as these have ended.
+// Moves that wait for pods that end are looked for as soon as these have ended, even if a node that was empty is still being removed.
 func TestMovesBeginWhenPodsHaveEnded(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, web())
 	for _, name := range []string{"a", "b"} {
 		h.machine(machine{name: name, kind: "general-8", capacity: catalog.OnDemand, pods: 1})
 	}
+	h.machine(machine{name: "c", kind: "general-8", capacity: catalog.OnDemand})
 	h.watch()
 	ending := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "ending", UID: "uid-ending", DeletionTimestamp: new(metav1.NewTime(h.Clock.Now()))}, Spec: corev1.PodSpec{NodeName: "node-a"}}
 	h.world.Put(ending)
-	h.pass(5 * time.Second)
-	h.expect("a: ", "b: ")
+	for range 5 {
+		h.lookAgain()
+	}
+	h.expect("a: ", "b: ", "c: closed Empty recorded")
 	h.world.Remove(ending)
-	h.pass(time.Second)
-	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "web-00003: recorded rearranged")
+	h.lookAgain()
+	h.expect("a: closed Underutilized recorded", "b: closed Underutilized recorded", "c: closed Empty recorded", "web-00005: recorded rearranged")
 }
 
 // halfway is a fixture in which nodes a, b and c, of a kind and with so many pods each, are being replaced: b and c have been deleted, a could not be.

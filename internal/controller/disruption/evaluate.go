@@ -105,7 +105,7 @@ func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 		Last: d.last.at, Took: d.last.took, Pause: d.o.Pause, Swept: d.last.after == "", Next: d.last.next,
 		// A command that was taken back leaves no visible change behind.
 		Changed: pulse.Changes != d.last.changes || d.underway.Ended() != d.last.ended,
-		Held:    d.last.held, Over: d.last.held && d.underway.Machines() == 0 && d.o.World.Transit().Over(),
+		Held:    d.last.held, Over: d.last.held && d.o.World.Transit().Over(),
 	}.Left(now)
 }
 

@@ -116,13 +116,19 @@ func (h *fixture) watch() {
 func (h *fixture) pass(d time.Duration) {
 	h.t.Helper()
 	for range int(d / time.Second) {
-		h.Clock.Step(time.Second)
-		h.watch()
-		h.Run(h.evaluate, "")
-		h.watch()
+		h.lookAgain()
 		h.Run(h.conduct, "")
 		h.watch()
 	}
+}
+
+// lookAgain lets a second pass in which only the evaluator looks.
+func (h *fixture) lookAgain() {
+	h.t.Helper()
+	h.Clock.Step(time.Second)
+	h.watch()
+	h.Run(h.evaluate, "")
+	h.watch()
 }
 
 // machine is a node in service.
