@@ -52,7 +52,7 @@ const (
 	// longestPause is how long a receiver is open while none of its pods is evicted or bound, and longestGathering how long it
 	// stays closed after the first of its pods could be evicted, for the others: nodes begin to drain one after the other, and
 	// receivers whose pods are ready go first.
-	longestPause     = 2 * time.Second
+	longestPause     = 3 * time.Second
 	longestGathering = 10 * time.Second
 	// longestStandstill is how long pods wait for their rounds while no receiver opens or closes, and longestGuidance how long
 	// those of one disruption are guided at all.
@@ -147,7 +147,7 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	defer w.mu.Unlock()
 	now := w.clock.Now()
 	closing := w.openRound() // unless it stays open
-	w.ledger.guided = slices.DeleteFunc(w.ledger.guided, func(g *guidance) bool { return w.guidanceOver(g, now) })
+	w.forgetGuided(now)
 	marks = map[string]bool{}
 	begun := slices.ContainsFunc(w.ledger.guided, func(g *guidance) bool { return !g.begun.IsZero() })
 	for _, g := range w.ledger.guided { // those that wait for their receivers, too: the pods of others would take the room
@@ -176,6 +176,20 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 		delete(marks, w.nodeNamed(open.on))
 	}
 	return marks, len(marks) > 0 || open != nil
+}
+
+// forgetGuided forgets the disruptions whose pods have all moved, once all have. Until then their nodes keep their marks, for a while if the next one
+// does not begin: pods that came elsewhere than planned leave room behind that no later disruption knows of.
+func (w *World) forgetGuided(now time.Time) {
+	left := 0
+	for _, g := range w.ledger.guided {
+		if !w.guidanceOver(g, now) {
+			left++
+		}
+	}
+	w.ledger.guided = slices.DeleteFunc(w.ledger.guided, func(g *guidance) bool {
+		return len(g.rounds) == 0 && (left == 0 || g.begun.IsZero() || now.Sub(w.ledger.guidedOn) >= longestStandstill)
+	})
 }
 
 // openRound is the one whose receiver is open; nil if there is none. With more receivers at the same time, pods would get into each other's places.

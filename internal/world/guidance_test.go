@@ -165,15 +165,15 @@ func TestAPodThatIsScaledDownHasNoSuccessor(t *testing.T) {
 	}
 }
 
-// Guidance ends: a receiver waits two seconds for a pod that is not evicted, twice, and half a minute without a receiver that opens is the end.
+// Guidance ends: a receiver waits three seconds for a pod that is not evicted, twice, and half a minute without a receiver that opens is the end.
 func TestGuidanceEnds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		asks []int // the pods that ask for their turn
 		most time.Duration
 	}{
-		"no pod can be evicted":         {[]int{0, 1}, 9 * time.Second},
-		"a pod never asks for its turn": {[]int{1}, 35 * time.Second},
+		"no pod can be evicted":         {[]int{0, 1}, 13 * time.Second},
+		"a pod never asks for its turn": {[]int{1}, 37 * time.Second},
 	} {
 		g := newGuided(2)
 		for _, i := range c.asks {
@@ -194,7 +194,7 @@ func TestGuidanceEnds(t *testing.T) {
 }
 
 // A node that is bought for moved pods has the mark from the time when it joins, and the other receivers of its disruption
-// have it while pods of another one are guided: otherwise other pods would take their room.
+// have it while pods of another one are guided: otherwise other pods would take their room. Marks stay until the later one begins, but not for long.
 func TestReceiversOfALaterDisruptionAreMarked(t *testing.T) {
 	t.Parallel()
 	g := newGuided(1)
@@ -222,8 +222,12 @@ func TestReceiversOfALaterDisruptionAreMarked(t *testing.T) {
 		t.Errorf("%s have the mark when a pod leaves, want %s", got, names(2, 9))
 	}
 	g.evict(0, node(1).Name)
+	if got := g.step(); got != names(1, 2, 9) {
+		t.Errorf("%s have the mark when only the later disruption is left, want %s", got, names(1, 2, 9))
+	}
+	g.clock.SetTime(g.clock.Now().Add(30 * time.Second))
 	if got := g.step(); got != names(9) {
-		t.Errorf("%s have the mark when only the later disruption is left, want %s", got, names(9))
+		t.Errorf("%s have the mark when it has not begun for half a minute, want %s", got, names(9))
 	}
 	g.Disruptions().Abandon("")
 	if got := g.step(); got != "[]" {
