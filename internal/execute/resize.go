@@ -67,7 +67,7 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 		if cas {
 			e.kit.Metrics.ClusterAutoscalerFailedScaleUpsTotal.WithLabelValues("cloudProviderError", "", "", "").Inc()
 		}
-		unshown := e.showSize(ctx, r.Group, i.To, nodegroup.Corrected)
+		_, unshown := e.showSize(ctx, r.Group, i.To, nodegroup.Corrected)
 		r.Err = errors.Join(fmt.Errorf("raise node group %s from %d to %d: %w", r.Group.Name, i.From, i.To, err), unshown)
 		return r
 	}
@@ -76,7 +76,7 @@ func (e *Executor) resize(ctx context.Context, i plan.Increase) Resized {
 	if cas {
 		e.kit.Metrics.ClusterAutoscalerScaledUpNodesTotal.WithLabelValues("", "", "").Add(float64(i.To - i.From))
 	}
-	r.Err = e.showSize(ctx, r.Group, i.To, nodegroup.Grown)
+	_, r.Err = e.showSize(ctx, r.Group, i.To, nodegroup.Grown)
 	return r
 }
 
@@ -89,27 +89,23 @@ func (e *Executor) askSize(ctx context.Context, g *tenonv1alpha1.NodeGroup, from
 	return asked, err
 }
 
-// showChanged shows the size of a group that the cloud did not find as decided, so that the next decision starts from it. Tenon has not told the
-// cloud any size, so another one than before is foreign.
+// showChanged shows the size of a group that the cloud did not find as decided, so that the next decision starts from it, and tells it. An earlier
+// process may have ended between showing a size and setting it, so that Tenon need not be without blame.
 func (e *Executor) showChanged(ctx context.Context, asked *tenonv1alpha1.NodeGroup, i plan.Increase) error {
-	shown, err := nodegroup.Show(ctx, e.kit, asked, i.From, nodegroup.Corrected)
-	if err != nil {
-		return err
+	shown, err := e.showSize(ctx, asked, i.From, nodegroup.Corrected)
+	if err == nil && shown.Status.Size.Desired != i.From {
+		nodegroup.TellForeign(e.kit, shown, i.From, shown.Status.Size.Desired, false)
 	}
-	e.world.Put(shown)
-	if is := shown.Status.Size.Desired; is != i.From {
-		nodegroup.TellForeign(e.kit, shown, i.From, is, nodegroup.Elsewhere)
-	}
-	return nil
+	return err
 }
 
 // showSize shows the size that the cloud keeps; without its answer, the given one.
-func (e *Executor) showSize(ctx context.Context, g *tenonv1alpha1.NodeGroup, desired int64, why nodegroup.Why) error {
+func (e *Executor) showSize(ctx context.Context, g *tenonv1alpha1.NodeGroup, desired int64, why nodegroup.Why) (*tenonv1alpha1.NodeGroup, error) {
 	shown, err := nodegroup.Show(ctx, e.kit, g, desired, why)
 	if err == nil {
 		e.world.Put(shown)
 	}
-	return err
+	return shown, err
 }
 
 // asDropped tells the answer that a group has changed from errors.

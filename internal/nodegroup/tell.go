@@ -22,11 +22,13 @@ func Tell(ctx context.Context, kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, e 
 	TellStatus(ctx, kit, g, e)
 }
 
-// Elsewhere is who changed a size that Tenon did not set.
-const Elsewhere = "it was changed elsewhere"
-
-// TellForeign publishes that another program or a person changed the size of a group that Tenon may change.
-func TellForeign(kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, was, is int64, by string) {
+// TellForeign publishes that another program or a person changed the size of a group that Tenon may change. If that is not certain, an earlier
+// process may have.
+func TellForeign(kit reconcile.Kit, g *tenonv1alpha1.NodeGroup, was, is int64, certain bool) {
+	by := "it was changed elsewhere"
+	if !certain {
+		by += ", or Tenon stopped while it changed the size"
+	}
 	text := fmt.Sprintf("The desired size was %d and is %d now: %s, and is kept", was, is, by)
 	kit.Events.Publish(telemetry.Normal(g, "SizeChanged", text, string(g.UID), fmt.Sprint(is)))
 }

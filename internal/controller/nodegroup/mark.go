@@ -108,9 +108,5 @@ func (w watcher) tellForeign(o *tenonv1alpha1.NodeGroup, g *cloud.Group) {
 	if o.Observed() || o.Status.Size == nil || g.Missing || o.Status.Size.Desired == g.Desired {
 		return
 	}
-	by := nodegroup.Elsewhere
-	if first {
-		by += ", or Tenon stopped while it changed the size"
-	}
-	nodegroup.TellForeign(w.kit, o, o.Status.Size.Desired, g.Desired, by)
+	nodegroup.TellForeign(w.kit, o, o.Status.Size.Desired, g.Desired, !first)
 }
