@@ -167,7 +167,7 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	})
 	open := w.openRound()
 	unmarked := func(name string) bool { return !marked[name] && (closing == nil || name != w.nodeNamed(closing.on)) }
-	if open == nil && begun && len(marks) > 0 && !slices.ContainsFunc(order.Keys(marks), unmarked) {
+	if open == nil && begun && !slices.ContainsFunc(order.Keys(marks), unmarked) {
 		if open = w.nextRound(now); open != nil {
 			open.opened, open.moved, w.ledger.guidedOn = now, now, now
 		}
@@ -175,7 +175,7 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	if open != nil {
 		delete(marks, w.nodeNamed(open.on))
 	}
-	return marks, len(marks) > 0 || open != nil
+	return marks, len(marks) > 0 || begun
 }
 
 // forgetGuided forgets the disruptions whose pods have all moved, once all have. Until then their nodes keep their marks, for a while if the next one

@@ -246,20 +246,29 @@ func TestPodsDoNotWaitForMarks(t *testing.T) {
 	}
 }
 
-// Nodes that take no pods are not marked, and not waited for.
+// Nodes that take no pods are not marked, and not waited for, even if there are no others.
 func TestClosedNodesAreNotMarked(t *testing.T) {
 	t.Parallel()
 	g := newGuided(2)
-	closed := node(3)
-	closed.ResourceVersion = "2"
-	closed.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
-	g.Put(closed)
+	closed := func(i int) {
+		n := node(i)
+		n.ResourceVersion = "2"
+		n.Spec.Taints = []corev1.Taint{karpenterv1.TaintDisrupted()}
+		g.Put(n)
+	}
+	closed(3)
 	g.turns()
 	if got := g.step(); got != names(1, 2) {
 		t.Errorf("%s have the mark, want %s", got, names(1, 2))
 	}
 	if got := g.step(); got != names(2) {
 		t.Errorf("%s have the mark when the first receiver is open, want %s", got, names(2))
+	}
+	g.evict(0, node(1).Name)
+	closed(1)
+	closed(2)
+	if got := g.step(); got != "[]" || g.turns() != "0s 0s" {
+		t.Errorf("%s have the mark when all nodes are closed, and the pods wait for %s", got, g.turns())
 	}
 }
 
