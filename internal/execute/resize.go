@@ -90,7 +90,7 @@ func (e *Executor) askSize(ctx context.Context, g *tenonv1alpha1.NodeGroup, from
 }
 
 // showChanged shows the size of a group that the cloud did not find as decided, so that the next decision starts from it, and tells it. An earlier
-// process may have ended between showing a size and setting it, so that Tenon need not be without blame.
+// process may have ended between showing a size and setting it, so that the change may be Tenon's own.
 func (e *Executor) showChanged(ctx context.Context, asked *tenonv1alpha1.NodeGroup, i plan.Increase) error {
 	shown, err := e.showSize(ctx, asked, i.From, nodegroup.Corrected)
 	if err == nil && shown.Status.Size.Desired != i.From {
