@@ -76,7 +76,7 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 			return d, time.Time{}
 		}
 	}
-	if w.quiet(a).After(now) && (a.Coming == 0 || a.Unlikely > 0 || w.gathered(a).After(now)) {
+	if w.quiet(a).After(now) && (a.Coming == 0 || a.Unlikely > 0 || now.Sub(a.Joined) < w.Idle) {
 		return plan.Delay{}, end
 	}
 	return plan.Delay{}, time.Time{}
@@ -116,11 +116,8 @@ func (w Window) joining(a Arriving) plan.Delay {
 	if a.Sets < several {
 		return plan.Delay{}
 	}
-	return plan.Delay{Code: reason.WorkloadsJoin, Until: w.gathered(a)}
+	return plan.Delay{Code: reason.WorkloadsJoin, Until: a.Joined.Add(min(gather, w.Idle))}
 }
-
-// gathered is when all workloads of a burst have probably made their first pods, if no other one does before.
-func (w Window) gathered(a Arriving) time.Time { return a.Joined.Add(min(gather, w.Idle)) }
 
 // idle has pods wait for those that come a moment later.
 func (w Window) idle(a Arriving) plan.Delay {

@@ -42,7 +42,7 @@ func TestWindow(t *testing.T) {
 		"several workloads are new":                   {window: w, pods: sets(3, joined(at(10), waiting(20, 9, at(0), at(10)))), now: 60, wait: 450 * time.Millisecond, why: reason.WorkloadsJoin},
 		"several workloads were new":                  {window: w, pods: sets(3, joined(at(10), waiting(20, 9, at(0), at(10)))), now: 510},
 		"workloads keep coming":                       {window: w, pods: sets(40, joined(at(9900), waiting(500, 9, at(0), at(9900)))), now: 9950, wait: 50 * time.Millisecond, why: reason.WorkloadsJoin},
-		"no workload has been new for a while":        {window: w, pods: joined(at(500), waiting(500, 9, at(0), at(999))), now: 1000},
+		"no workload has been new for a while":        {window: w, pods: joined(at(0), waiting(500, 9, at(0), at(999))), now: 1000},
 		"more is wanted than is believed":             {window: w, pods: doubted(waiting(20, 80, at(0), at(10))), now: 50, wait: 950 * time.Millisecond, why: reason.PodsFollow},
 		"it has not come":                             {window: w, pods: doubted(waiting(20, 80, at(0), at(10))), now: 1010},
 		"it comes, and goes on to":                    {window: w, pods: doubted(waiting(500, 80, at(0), at(999))), now: 1000, streaming: true},
