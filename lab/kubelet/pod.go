@@ -228,7 +228,7 @@ func deadlineStatus(p *v1.Pod, now time.Time) *v1.PodStatus {
 
 // stopPod waits until the processes have stopped, writes the final status, and removes the object. Once the
 // grace period is 0, the API server removes the object with its last finalizer, so we do not delete it
-// again.
+// again. Without finalizers it is gone already, and there is no status to write.
 func stopPod(in podInput, terminal bool, now time.Time) podStep {
 	p := in.Pod
 	var grace time.Duration
@@ -238,6 +238,8 @@ func stopPod(in podInput, terminal bool, now time.Time) podStep {
 	wants := in.Machine.Fault.stretch(longestPreStop(p) + durationOf(p.Annotations, AnnotationStopAfter, in.Delays.Stop))
 	stopped := p.DeletionTimestamp.Add(min(wants, grace) - grace)
 	switch {
+	case grace == 0 && len(p.Finalizers) == 0:
+		return podStep{}
 	case terminal:
 		return podStep{Delete: grace > 0}
 	case now.Before(stopped):
