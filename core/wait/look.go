@@ -44,9 +44,10 @@ func (l Look) At() time.Time {
 
 // Evaluation is what the time of the next evaluation of the fleet depends on.
 type Evaluation struct {
-	// Last is when the last one was, zero before the first; Took is how long it took.
-	Last time.Time
-	Took time.Duration
+	// Last is when the last one was, zero before the first; Took is how long it took, and Owed by how much all have taken more than
+	// their share; see Owe.
+	Last       time.Time
+	Took, Owed time.Duration
 	// Pause is the operator's least time between two.
 	Pause time.Duration
 	// Swept says that each node has had its turn; Changed that something is not as it was.
@@ -68,15 +69,20 @@ const (
 	// how often to see whether it is; overShare is how much of one core these may take, as its inverse.
 	evaluateOver = time.Second
 	overShare    = 5
-	// coreShare is how much of one core evaluations may take, as its inverse, and longestRest how long they rest for that
+	// coreShare is how much of one core evaluations may take, as its inverse, and inAdvance how much of it they may take in advance: a fleet
+	// that has not been evaluated for minutes need not wait when it changes twice. longestRest is how long they rest for their share
 	// at most: on a machine that is short of cores, or for pods that a tenant has made hard to place, an evaluation takes
 	// long, and the next one, which may be short, must not be twenty times as far away.
 	coreShare   = 20
+	inAdvance   = 5 * time.Second
 	longestRest = time.Minute
 	// budgetsEvery is how often to look again while budgets hold nodes back: they may have a
 	// schedule.
 	budgetsEvery = time.Minute
 )
+
+// Owe is by how much evaluations have taken more than their share after another one, which came some time after the one before it.
+func Owe(owed, took, since time.Duration) time.Duration { return max(owed-since/coreShare, 0) + took }
 
 // Left is how long it is until the next evaluation is due or has to be thought about again; nothing or
 // less is now.
@@ -85,7 +91,7 @@ func (e Evaluation) Left(now time.Time) time.Duration {
 		return 0
 	}
 	often := max(evaluateEvery, e.Pause)
-	pause := max(often, min(coreShare*e.Took, longestRest))
+	pause := max(often, min(coreShare*(e.Owed-inAdvance), longestRest))
 	if !e.Swept {
 		pause = min(e.Took, evaluateAnyway) // nodes wait to be looked at
 	}

@@ -33,7 +33,7 @@ func TestLook(t *testing.T) {
 }
 
 // The fleet is evaluated when something has changed, a prospect changes by itself, or five minutes are over;
-// evaluations take a twentieth of a core at most, unless nodes wait for their turn.
+// evaluations take a twentieth of a core at most, five seconds of it in advance, unless nodes wait for their turn.
 func TestEvaluation(t *testing.T) {
 	t.Parallel()
 	last := time.Unix(1_800_000_000, 0)
@@ -48,7 +48,8 @@ func TestEvaluation(t *testing.T) {
 		"an answer changes in five seconds":    {Evaluation{Last: last, Swept: true, Next: now.Add(5 * time.Second)}, 6 * time.Second},
 		"an answer changes in eight seconds":   {Evaluation{Last: last, Swept: true, Next: now.Add(8 * time.Second)}, 8 * time.Second},
 		"nodes wait for their turn":            {Evaluation{Last: last, Took: time.Second}, -3 * time.Second},
-		"the last took long":                   {Evaluation{Last: last, Took: 600 * time.Millisecond, Swept: true, Changed: true}, 8 * time.Second},
+		"the last took long":                   {Evaluation{Last: last, Took: 5 * time.Second, Owed: 5 * time.Second, Swept: true, Changed: true}, 6 * time.Second},
+		"many took long":                       {Evaluation{Last: last, Took: time.Second, Owed: 5600 * time.Millisecond, Swept: true, Changed: true}, 8 * time.Second},
 		"what it waited for is over":           {Evaluation{Last: last, Took: time.Second, Swept: true, Held: true, Over: true}, time.Second},
 		"what it waits for goes on":            {Evaluation{Last: last, Swept: true, Changed: true, Held: true}, time.Second},
 		"over, and the operator's pause holds": {Evaluation{Last: last, Pause: 30 * time.Second, Swept: true, Held: true, Over: true}, 26 * time.Second},
@@ -58,11 +59,24 @@ func TestEvaluation(t *testing.T) {
 			t.Errorf("%s: %s are left, want %s", name, got, tc.want)
 		}
 	}
-	if got := (Evaluation{Last: last, Took: 10 * time.Second, Swept: true, Changed: true}).Left(last.Add(time.Minute)); got > 0 {
+	if got := (Evaluation{Last: last, Took: 10 * time.Second, Owed: 10 * time.Second, Swept: true, Changed: true}).Left(last.Add(time.Minute)); got > 0 {
 		t.Errorf("%s are left a minute after an evaluation that took ten seconds", got)
 	}
 	if got := (Evaluation{Last: last, Swept: true}).Left(last.Add(evaluateAnyway)); got > 0 {
 		t.Errorf("%s are left after five minutes", got)
+	}
+}
+
+// Evaluations owe what they have taken beyond a twentieth of the time; time in which they owe nothing is not saved up.
+func TestOwe(t *testing.T) {
+	t.Parallel()
+	owed := time.Duration(0)
+	for _, each := range []struct{ since, took, want time.Duration }{
+		{0, 2 * time.Second, 2 * time.Second}, {20 * time.Second, time.Second, 2 * time.Second}, {time.Hour, time.Second, time.Second},
+	} {
+		if owed = Owe(owed, each.took, each.since); owed != each.want {
+			t.Errorf("%s are owed after %s and one of %s, want %s", owed, each.since, each.took, each.want)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type round struct {
 	changes uint64 // of the world, as of the picture
 	at      time.Time
 	took    time.Duration
+	owed    time.Duration    // what evaluations have taken beyond their share
 	next    time.Time        // when the answer may change without an event
 	after   string           // the node after which the sweep continues
 	left    int              // how many nodes the sweep has not reached yet
@@ -72,6 +73,7 @@ func (d *disruption) evaluate(ctx context.Context) (reconcile.Result, error) {
 	effort := d.budget(d.last.after)
 	decision := d.decide(picture.Snapshot, effort)
 	number := d.record(journal.Record{Woke: woke, Effort: effort, Snapshot: picture.Snapshot, Decision: &decision})
+	d.last.owed = wait.Owe(d.last.owed, d.last.took, now.Sub(d.last.at))
 	d.last.changes, d.last.at = picture.Pulse.Changes, now
 	d.last.sweep(decision.Coverage)
 	d.last.ended, d.last.blind = ended, blind
@@ -102,7 +104,7 @@ func (r *round) sweep(c decide.Coverage) {
 // wait is the time until the next evaluation; zero or less means now.
 func (d *disruption) wait(pulse world.Pulse, now time.Time) time.Duration {
 	return wait.Evaluation{
-		Last: d.last.at, Took: d.last.took, Pause: d.o.Pause, Swept: d.last.after == "", Next: d.last.next,
+		Last: d.last.at, Took: d.last.took, Owed: d.last.owed, Pause: d.o.Pause, Swept: d.last.after == "", Next: d.last.next,
 		// A command that was taken back leaves no visible change behind.
 		Changed: pulse.Changes != d.last.changes || d.underway.Ended() != d.last.ended,
 		Held:    d.last.held, Over: d.last.held && d.o.World.Transit().Over(),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tenon/core/decide"
+	"tenon/core/wait"
 	"tenon/internal/world"
 )
 
@@ -40,21 +41,23 @@ func TestASlowEvaluationHoldsUpLittle(t *testing.T) {
 	begun := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		took time.Duration
-		more bool // more nodes wait for the sweep
+		owed time.Duration // from evaluations before
+		more bool          // more nodes wait for the sweep
 		want time.Duration
 	}{
 		"usual":                       {took: 100 * time.Millisecond, want: 10 * time.Second},
-		"of some seconds":             {took: 2 * time.Second, want: 40 * time.Second},
+		"of some seconds":             {took: 2 * time.Second, want: 10 * time.Second},
+		"after others like it":        {took: 2 * time.Second, owed: 5 * time.Second, want: 40 * time.Second},
 		"slow":                        {took: 24 * time.Second, want: time.Minute},
 		"very slow, in several parts": {took: time.Hour, more: true, want: 5 * time.Minute},
 	} {
-		d := &disruption{last: round{at: begun, took: tc.took, changes: 1}, underway: &world.Disruptions{}}
+		d := &disruption{last: round{at: begun, took: tc.took, owed: wait.Owe(tc.owed, tc.took, 0), changes: 1}, underway: &world.Disruptions{}}
 		if tc.more {
 			d.last.after = "n1"
 		}
 		at, pulse := begun, world.Pulse{Changes: 2}
-		for wait := d.wait(pulse, at); wait > 0; wait = d.wait(pulse, at) {
-			at = at.Add(wait)
+		for left := d.wait(pulse, at); left > 0; left = d.wait(pulse, at) {
+			at = at.Add(left)
 		}
 		if got := at.Sub(begun); got != tc.want {
 			t.Errorf("%s: the next evaluation is after %s, not %s", name, got, tc.want)
