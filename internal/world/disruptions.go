@@ -48,8 +48,7 @@ type Underway struct {
 	Beginning bool
 	// Since is when we learned of it.
 	Since time.Time
-	// Closed is the time since which none of its nodes takes pods, as far as the watches tell; zero if
-	// some still do.
+	// Closed is the time since which none of its nodes takes pods, as far as we know; zero if some still do.
 	Closed time.Time
 }
 
@@ -88,12 +87,12 @@ func (d *Disruptions) Begin(u Underway) {
 	d.world.guide(u.Guide, u.Places, u.Evict)
 }
 
-// Begun notes that everything about a command has been written.
-func (d *Disruptions) Begun(id string) {
+// Begun notes that everything about a command has been written, and since when its nodes take no pods; zero if some still do.
+func (d *Disruptions) Begun(id string, closed time.Time) {
 	d.mu.Lock()
 	wake := d.wake
 	if u := d.all[id]; u != nil {
-		u.Beginning = false
+		u.Beginning, u.Closed = false, closed
 	}
 	d.mu.Unlock()
 	if wake != nil {

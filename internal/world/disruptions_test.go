@@ -75,7 +75,7 @@ func TestReplacementsToCome(t *testing.T) {
 	expect("made", time.Time{})
 	w.Retract(claim(1).Name)
 	expect("not made after all", noon.Add(10*time.Second))
-	w.Disruptions().Begun(record.ID)
+	w.Disruptions().Begun(record.ID, time.Time{})
 	expect("under way", time.Time{})
 }
 

@@ -174,8 +174,8 @@ func (d *disruption) order(c *plan.Claim, market map[string]world.Sale, begun ti
 // write fails, it undoes everything, or the process that finds the marks on the objects does so
 // later.
 func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
-	r := &s.state.Record
-	defer d.underway.Begun(r.ID)
+	r, closed := &s.state.Record, time.Time{}
+	defer func() { d.underway.Begun(r.ID, closed) }()
 	d.tellBegin(ctx, s)
 	d.recordOutcome(r, journal.Outcome{Decision: number, Result: journal.Begun})
 	if err := d.noteBegun(ctx, r); err != nil {
@@ -186,6 +186,7 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 	if _, err := d.o.Executor.Perform(ctx, &s.state, s.state.Effects(command.Begin)); err != nil {
 		return d.undo(ctx, r, err)
 	}
+	closed = d.kit.Clock.Now()
 	d.countBegun(r)
 	return nil
 }

@@ -23,7 +23,8 @@ import (
 // tick is how often commands under way are checked.
 const tick = time.Second
 
-// conduct takes every command one step further, side by side. If one fails, the others still go on.
+// conduct takes every command one step further, side by side, but for those whose nodes have been closed only now: they wait, and our
+// own watches may not show yet what we wrote. If one fails, the others still go on.
 func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	if !d.o.Synced() {
 		return reconcile.In(unsyncedRetry), nil
@@ -36,7 +37,7 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 	if err := d.tidy(ctx, carriers); err != nil && !reconcile.Overtaken(err) {
 		wrong = append(wrong, err)
 	}
-	underway := slices.DeleteFunc(d.underway.List(), func(u world.Underway) bool { return u.Beginning })
+	underway := slices.DeleteFunc(d.underway.List(), func(u world.Underway) bool { return u.Beginning || d.settles(u) > 0 })
 	wrong = append(wrong, d.o.Executor.SideBySide(len(underway), func(i int) error {
 		if err := d.advance(ctx, underway[i]); err != nil && !reconcile.Overtaken(err) {
 			return fmt.Errorf("command %s: %w", underway[i].Record.ID, err)
@@ -47,10 +48,30 @@ func (d *disruption) conduct(ctx context.Context) (reconcile.Result, error) {
 		reconcile.Log(ctx).Error(err, "disruptions are not what they should be yet")
 		return reconcile.In(tick), nil
 	}
-	if len(underway) > 0 {
-		return reconcile.In(tick), nil
+	return reconcile.In(d.nextStep()), nil
+}
+
+// settles is how long the nodes of a command are still to be closed before the next step.
+func (d *disruption) settles(u world.Underway) time.Duration {
+	if u.Closed.IsZero() {
+		return 0
 	}
-	return reconcile.In(period), nil
+	return u.Closed.Add(command.Settle).Sub(d.kit.Clock.Now())
+}
+
+// nextStep is when to look at the commands again.
+func (d *disruption) nextStep() time.Duration {
+	next := period
+	for _, u := range d.underway.List() {
+		switch left := d.settles(u); {
+		case u.Beginning: // wakes us
+		case left > 0:
+			next = min(next, left)
+		default:
+			next = min(next, tick)
+		}
+	}
+	return next
 }
 
 // meet registers the commands found on claims and nodes: when leaders change, another process may

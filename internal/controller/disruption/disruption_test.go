@@ -10,6 +10,7 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/core/catalog"
+	"tenon/internal/command"
 	"tenon/internal/savings"
 	"tenon/internal/testing/harness"
 )
@@ -156,8 +157,25 @@ func TestALostReplacementTakesEverythingBack(t *testing.T) {
 	h.pass(2 * time.Second)
 	h.Vanish(h.Claim("web-00003"))
 	h.watch()
+	h.Clock.Step(command.Settle)
 	h.Run(h.conduct, "")
 	h.expect("a: ", "b: ", "c: ", "web-00004: deleted recorded rearranged") // the other replacement was bought for nothing
+}
+
+// The second look comes two seconds after the nodes were closed, to the moment.
+func TestTheSecondLookComesInTime(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, web())
+	h.machine(machine{name: "a", kind: "general-4", capacity: catalog.OnDemand})
+	h.pass(time.Second)
+	h.expect("a: closed Empty recorded")
+	h.Clock.Step(command.Settle - 300*time.Millisecond)
+	if next := h.Run(h.conduct, ""); next.After != 300*time.Millisecond {
+		t.Errorf("it looks again after %s, the nodes will have been closed for %s after 300ms", next.After, command.Settle)
+	}
+	h.Clock.Step(300 * time.Millisecond)
+	h.Run(h.conduct, "")
+	h.expect("a: deleted closed Empty recorded")
 }
 
 // Another writer's change of a claim does not keep a command from beginning.
