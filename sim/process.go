@@ -54,6 +54,13 @@ func (p *process) setControllers(controllers []reconcile.Controller) {
 		if c.Subscribe != nil {
 			c.Subscribe(func() { r.wake(reconcile.Key{}, p.sim.Clock.Now()) })
 		}
+		if c.SubscribeKeys != nil {
+			c.SubscribeKeys(func(keys ...reconcile.Key) {
+				for _, key := range keys {
+					r.wake(key, p.sim.Clock.Now())
+				}
+			})
+		}
 		if c.Singleton() {
 			r.wake(reconcile.Key{}, p.sim.Clock.Now())
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 func nodes(p Parts) []reconcile.Controller {
-	evictions := eviction.Options{Rolled: func(d *appsv1.Deployment) { p.World.Put(d) }, Turn: p.World.Turn, GuidedTo: p.World.GuidedTo}
+	evictions := eviction.Options{Rolled: func(d *appsv1.Deployment) { p.World.Put(d) }, Turn: p.World.Turn, SubscribeTurns: p.World.SubscribeTurns}
 	ends := termination.Options{Ended: p.World.NodeWritten, Shown: func(g *tenonv1alpha1.NodeGroup) { p.World.Put(g) }}
 	return append(health.New(p.Kit), termination.New(p.Kit, ends), eviction.New(p.Kit, evictions), guidance.New(p.Kit, p.World, p.Parallel))
 }

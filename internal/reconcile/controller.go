@@ -29,6 +29,8 @@ type Controller struct {
 	// Subscribe, if it is there, is called once at the start with a function that wakes a
 	// singleton: by something in the process rather than an object.
 	Subscribe func(wake func())
+	// SubscribeKeys is the same for a controller of objects, which is woken for some of them.
+	SubscribeKeys func(wake func(...Key))
 	// Workers is how many keys it works on at the same time.
 	Workers Workers
 	// Retry is how long it waits after an error, twice as long after each further one.

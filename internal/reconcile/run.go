@@ -36,7 +36,10 @@ func Add(m manager.Manager, c Controller, cpuMilli int) error {
 			return fmt.Errorf("watch %T for controller %s: %w", w.Kind, c.Name, err)
 		}
 	}
-	return nil
+	if c.SubscribeKeys == nil {
+		return nil
+	}
+	return made.Watch(source.Func(c.rouseKeys))
 }
 
 func options(c Controller, log logr.Logger, cpuMilli int) controller.Options {
@@ -75,6 +78,16 @@ func (c Controller) rouse(_ context.Context, queue workqueue.TypedRateLimitingIn
 		c.Subscribe(wake)
 	}
 	wake()
+	return nil
+}
+
+// rouseKeys lets a controller of objects be woken by what it subscribed to.
+func (c Controller) rouseKeys(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	c.SubscribeKeys(func(keys ...Key) {
+		for _, key := range keys {
+			queue.Add(reconcile.Request{NamespacedName: key})
+		}
+	})
 	return nil
 }
 

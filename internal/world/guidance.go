@@ -121,6 +121,9 @@ func (w *World) turnOf(pod types.UID, r *round) time.Duration {
 		r.of.begun = now
 		w.notifyGuide()
 	}
+	if r.opened.IsZero() && w.canOpen(r, now) {
+		w.notifyGuide()
+	}
 	if r.over || !r.opened.IsZero() || w.late(r.of, now) {
 		return 0
 	}
@@ -170,6 +173,7 @@ func (w *World) Guide(marked map[string]bool) (marks map[string]bool, guiding bo
 	if open == nil && begun && !slices.ContainsFunc(order.Keys(marks), unmarked) {
 		if open = w.nextRound(now); open != nil {
 			open.opened, open.moved, w.ledger.guidedOn = now, now, now
+			w.notifyTurns(w.leftOf(open))
 		}
 	}
 	if open != nil {
@@ -285,6 +289,8 @@ func (w *World) endGuided(pod *corev1.Pod, r *round) {
 	set := replicaSetOf(pod)
 	if _, known := w.index.Target(set); !known || w.missing(set) > 0 {
 		r.due++
+	} else {
+		w.notifyGuide()
 	}
 }
 
@@ -292,6 +298,7 @@ func (w *World) endGuided(pod *corev1.Pod, r *round) {
 func (w *World) boundGuided(pod *corev1.Pod) {
 	if r := w.openRound(); r != nil && r.workloads[w.workload(pod)] && !pod.CreationTimestamp.Time.Before(r.opened.Truncate(time.Second)) {
 		r.bound++
+		w.notifyGuide()
 	}
 }
 
@@ -303,17 +310,24 @@ func (w *World) nodeNamed(place string) string {
 	return place
 }
 
-// GuidedTo are the pods that are evicted now because a node is open for their successors.
-func (w *World) GuidedTo(node string) []PodRef {
+// SubscribeTurns registers wake, which is called with the pods that are to be evicted because their receiver opens. It is not open yet:
+// until their successors are made, the mark is gone. wake must return at once.
+func (w *World) SubscribeTurns(wake func(...types.NamespacedName)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r := w.openRound(); r != nil && w.nodeNamed(r.on) == node {
-		return w.leftOf(r)
-	}
-	return nil
+	w.ledger.wakeTurns = wake
 }
 
-// SubscribeGuidance registers wake, which is called when pods begin to be guided. wake must return at once.
+func (w *World) notifyTurns(pods []PodRef) {
+	if w.ledger.wakeTurns == nil {
+		return
+	}
+	for _, ref := range pods {
+		w.ledger.wakeTurns(types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
+	}
+}
+
+// SubscribeGuidance registers wake, which is called when pods begin to be guided, and when a receiver may open or close. wake must return at once.
 func (w *World) SubscribeGuidance(wake func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,6 +24,7 @@ type guided struct {
 	clock  *testclock.FakePassiveClock
 	pods   []*corev1.Pod
 	marked map[string]bool
+	woken  []string // the pods whose turn has come since the last step
 }
 
 func newGuided(pods int) *guided {
@@ -53,12 +54,18 @@ func guidedTo(pods int, receiver func(i int) int) *guided {
 		u.Guide = append(u.Guide, node(i).Name)
 	}
 	g.Disruptions().Begin(u)
+	g.SubscribeTurns(func(pods ...types.NamespacedName) {
+		for _, p := range pods {
+			g.woken = append(g.woken, p.Name)
+		}
+	})
 	return g
 }
 
 // step guides, has the marks written, and returns the nodes with one.
 func (g *guided) step() string {
 	g.clock.SetTime(g.clock.Now().Add(50 * time.Millisecond))
+	g.woken = nil
 	g.marked, _ = g.Guide(g.marked)
 	return fmt.Sprint(order.Keys(g.marked))
 }
@@ -106,11 +113,11 @@ func TestAReceiverOpensForEachRunOfPods(t *testing.T) {
 }
 
 // Nodes are marked when a pod asks for its turn; then one receiver after the other opens, until the successors are bound. One gets its mark
-// back while the next one loses it.
+// back while the next one loses it. Its pods are woken at the same time.
 func TestPodsAreGuided(t *testing.T) {
 	t.Parallel()
 	g := newGuided(2)
-	expect := func(when, marks, turns string, to ...int) {
+	expect := func(when, marks, turns string, woken ...string) {
 		t.Helper()
 		if got := g.step(); got != marks {
 			t.Errorf("%s: %s have the mark, want %s", when, got, marks)
@@ -118,10 +125,8 @@ func TestPodsAreGuided(t *testing.T) {
 		if got := g.turns(); got != turns {
 			t.Errorf("%s: the pods wait for %s, want %s", when, got, turns)
 		}
-		for i := 1; i <= 3; i++ {
-			if got := len(g.GuidedTo(node(i).Name)); got != len(slices.DeleteFunc(slices.Clone(to), func(n int) bool { return n != i })) {
-				t.Errorf("%s: %d pods are woken by node %d", when, got, i)
-			}
+		if !slices.Equal(g.woken, woken) {
+			t.Errorf("%s: %q are woken, want %q", when, g.woken, woken)
 		}
 	}
 	if got := g.step(); got != "[]" {
@@ -132,12 +137,12 @@ func TestPodsAreGuided(t *testing.T) {
 	if len(g.marked) != 3 || g.turns() != "3s 3s" {
 		t.Errorf("pods want to leave: %d nodes are marked, the pods wait for %s", len(g.marked), g.turns())
 	}
-	expect("the marks are written", names(2, 3), "0s 3s", 1)
-	expect("the pod is not evicted yet", names(2, 3), "0s 3s", 1)
+	expect("the marks are written", names(2, 3), "0s 3s", g.pods[0].Name)
+	expect("the pod is not evicted yet", names(2, 3), "0s 3s")
 	g.evict(0, "")
 	expect("its successor is not bound", names(2, 3), "0s 3s")
 	g.evict(0, node(1).Name)
-	expect("it is bound", names(1, 3), "0s 0s", 2)
+	expect("it is bound", names(1, 3), "0s 0s", g.pods[1].Name)
 	g.evict(1, node(3).Name)
 	expect("the last one is bound, elsewhere", "[]", "0s 0s")
 	if _, guiding := g.Guide(g.marked); guiding {
@@ -315,8 +320,8 @@ func TestSlowGuidance(t *testing.T) {
 	g.marked, _ = g.Guide(g.marked)
 	for i := range pods {
 		g.step()
-		if led := len(g.GuidedTo(node(i + 1).Name)); led != 1 {
-			t.Fatalf("%d pods are evicted for node %d, want 1", led, i+1)
+		if !slices.Equal(g.woken, []string{g.pods[i].Name}) {
+			t.Fatalf("%q are evicted for node %d, want %s", g.woken, i+1, g.pods[i].Name)
 		}
 		g.clock.SetTime(g.clock.Now().Add(1500 * time.Millisecond))
 		g.evict(i, "")
@@ -326,5 +331,30 @@ func TestSlowGuidance(t *testing.T) {
 	}
 	if marked := g.step(); marked != "[]" {
 		t.Errorf("%s have the mark at the end", marked)
+	}
+}
+
+// Guidance is woken when the marks are to be written, when all pods of a receiver can be evicted, and when their successors are bound.
+func TestGuidanceIsWoken(t *testing.T) {
+	t.Parallel()
+	g := guidedTo(2, func(int) int { return 1 })
+	woken := 0
+	g.SubscribeGuidance(func() { woken++ })
+	for _, step := range []struct {
+		name string
+		do   func()
+		want bool
+	}{
+		{"the first pod can be evicted", func() { g.Turn(g.pods[0].UID) }, true},
+		{"it asks again", func() { g.Turn(g.pods[0].UID) }, false},
+		{"all pods of the receiver can be evicted", func() { g.Turn(g.pods[1].UID) }, true},
+		{"the receiver opens", func() { g.step(); g.step() }, false},
+		{"a pod is evicted", func() { g.evict(0, "") }, false},
+		{"its successor is bound", func() { g.evict(0, node(1).Name) }, true},
+	} {
+		woken = 0
+		if step.do(); (woken > 0) != step.want {
+			t.Errorf("%s: guidance was woken %d times", step.name, woken)
+		}
 	}
 }

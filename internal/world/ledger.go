@@ -34,6 +34,7 @@ type ledger struct {
 	guided    []*guidance                  // of the disruptions whose pods are guided, the oldest first
 	guidedOn  time.Time                    // when a receiver last opened or closed for them
 	wakeGuide func()
+	wakeTurns func(...types.NamespacedName)
 
 	shapes         map[snapshot.TemplateIndex]int // the number of places for pods of each template
 	nominations    map[types.UID]*nominated       // what we wrote into pods, see NominationsFor

@@ -29,7 +29,6 @@ import (
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/surge"
-	"tenon/internal/world"
 )
 
 // Waits between attempts for one pod, and the longest time without a look at a pod for
@@ -52,8 +51,8 @@ type Options struct {
 	Rolled func(*appsv1.Deployment)
 	// Turn is how long a pod that could be evicted waits for others, on whichever nodes they are.
 	Turn func(pod types.UID) time.Duration
-	// GuidedTo are the pods whose turn comes when a node begins to receive pods.
-	GuidedTo func(node string) []world.PodRef
+	// SubscribeTurns registers wake, which is called with pods whose turn has come.
+	SubscribeTurns func(wake func(...types.NamespacedName))
 }
 
 // New makes the controller.
@@ -64,9 +63,6 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 	if o.Turn == nil {
 		o.Turn = func(types.UID) time.Duration { return 0 }
 	}
-	if o.GuidedTo == nil {
-		o.GuidedTo = func(string) []world.PodRef { return nil }
-	}
 	q := &queue{Kit: kit, description: kit.Cloud.Describe(), Options: o}
 	return reconcile.Controller{
 		Name: "eviction-queue",
@@ -76,9 +72,10 @@ func New(kit reconcile.Kit, o Options) reconcile.Controller {
 			{Kind: &karpenterv1.NodeClaim{}, Keys: q.ofClaim, Matters: claimMatters},
 			{Kind: &policyv1.PodDisruptionBudget{}, Keys: q.ofBudget, Matters: budgetMatters},
 		},
-		Workers:   reconcile.Workers{Min: 50, Max: 5000},
-		Retry:     reconcile.Backoff{First: firstWait, Longest: longestWait},
-		Reconcile: q.reconcile,
+		SubscribeKeys: o.SubscribeTurns,
+		Workers:       reconcile.Workers{Min: 50, Max: 5000},
+		Retry:         reconcile.Backoff{First: firstWait, Longest: longestWait},
+		Reconcile:     q.reconcile,
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/internal/departure"
 	"tenon/internal/drain"
-	"tenon/internal/ingest"
 	"tenon/internal/lookup"
 	"tenon/internal/podpolicy"
 	"tenon/internal/reconcile"
@@ -60,30 +59,15 @@ func isGone(ctx context.Context, r client.Reader, pod *corev1.Pod) bool {
 	return client.IgnoreNotFound(err) == nil && (err != nil || found.UID != pod.UID)
 }
 
-// nodeMatters lets through nodes that begin to drain, and those that begin to receive pods.
+// nodeMatters lets through nodes that begin to drain.
 func (q *queue) nodeMatters(old, changed client.Object) bool {
-	if changed == nil {
-		return false
-	}
-	is := changed.(*corev1.Node)
-	if old == nil {
-		return q.drains(is)
-	}
-	was := old.(*corev1.Node)
-	return q.drains(is) && !q.drains(was) || ingest.Receives(is) && !ingest.Receives(was)
+	return changed != nil && q.drains(changed.(*corev1.Node)) && (old == nil || !q.drains(old.(*corev1.Node)))
 }
 
-// ofNode is every pod for which the node waits, or whose successor it receives.
+// ofNode is every pod for which the node waits.
 func (q *queue) ofNode(ctx context.Context, object client.Object) []reconcile.Key {
-	node := object.(*corev1.Node)
 	var keys []reconcile.Key
-	if !q.drains(node) {
-		for _, pod := range q.GuidedTo(node.Name) {
-			keys = append(keys, reconcile.Key{Namespace: pod.Namespace, Name: pod.Name})
-		}
-		return keys
-	}
-	_, d := q.decide(ctx, node)
+	_, d := q.decide(ctx, object.(*corev1.Node))
 	for _, pod := range d.Waiting {
 		keys = append(keys, client.ObjectKeyFromObject(pod))
 	}

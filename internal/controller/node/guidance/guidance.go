@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// tick is how often receivers are looked at while pods are guided.
-	tick = 50 * time.Millisecond
+	// tick is how often receivers are looked at while pods are guided, should nothing wake us.
+	tick = 200 * time.Millisecond
 	// period is how often to look for marks that are left over.
 	period = time.Minute
 	// sideBySide is how many nodes are written at the same time.

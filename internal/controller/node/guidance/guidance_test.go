@@ -88,9 +88,9 @@ func TestMarks(t *testing.T) {
 		want  string
 	}{
 		{"nothing moves", []map[string]bool{{}}, "[] 1m0s"},
-		{"pods move, and a opens once all have the mark", []map[string]bool{set("a", "b", "c"), set("b", "c")}, "[node-b node-c] 50ms"},
-		{"a stays open", []map[string]bool{set("b", "c")}, "[node-b node-c] 50ms"},
-		{"b opens while a gets the mark", []map[string]bool{set("a", "c")}, "[node-a node-c] 50ms"},
+		{"pods move, and a opens once all have the mark", []map[string]bool{set("a", "b", "c"), set("b", "c")}, "[node-b node-c] 200ms"},
+		{"a stays open", []map[string]bool{set("b", "c")}, "[node-b node-c] 200ms"},
+		{"b opens while a gets the mark", []map[string]bool{set("a", "c")}, "[node-a node-c] 200ms"},
 		{"all is over", []map[string]bool{{}}, "[] 1m0s"},
 		{"and stays so", []map[string]bool{{}}, "[] 1m0s"},
 	} {
@@ -138,7 +138,7 @@ func TestMarksAreRemoved(t *testing.T) {
 				}
 				return nil
 			})
-			if got := w.step(set()); got == "[] 50ms" {
+			if got := w.step(set()); got == "[] 200ms" {
 				w.t.Error("no error")
 			}
 			w.Fail(nil)
@@ -151,7 +151,7 @@ func TestMarksAreRemoved(t *testing.T) {
 				}
 				return nil
 			})
-			if got := w.step(set()); got != "[node-a node-b] 50ms" {
+			if got := w.step(set()); got != "[node-a node-b] 200ms" {
 				w.t.Errorf("after conflicts: %s", got)
 			}
 			w.Fail(nil)
