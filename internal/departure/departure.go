@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 	tenonv1alpha1 "tenon/api/tenon/v1alpha1"
 	"tenon/cloud"
@@ -38,6 +39,19 @@ type Departure struct {
 	Ends time.Time
 	// State is what the drain depends on.
 	State drain.State
+}
+
+// How long to leave between two looks whether an instance is gone.
+const (
+	shortestEnd = time.Second
+	longestEnd  = 5 * time.Second
+)
+
+// EndPause is how long to wait before looking again whether an instance is gone that was told to end: as long as it has taken so far. Some
+// are gone at once, and others take a minute.
+func EndPause(conditions condition.Set, now time.Time) time.Duration {
+	told, _ := conditions.Get(karpenterv1.ConditionInstanceTerminating)
+	return min(max(now.Sub(told.LastTransitionTime.Time), shortestEnd), longestEnd)
 }
 
 // Read gathers the facts about a leaving node.

@@ -189,5 +189,5 @@ func (c *controller) end(ctx context.Context, p *pass) (progress, error) {
 		return progress{}, fmt.Errorf("delete the instance of node %s: %w", p.Node.Name, err)
 	}
 	p.conditions.SetTrue(karpenterv1.ConditionInstanceTerminating)
-	return waitFor(instanceAgain), nil
+	return waitFor(departure.EndPause(p.conditions, p.State.Now)), nil
 }

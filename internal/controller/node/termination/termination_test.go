@@ -142,10 +142,10 @@ func TestKubectlDeleteNode(t *testing.T) {
 	w.expect(tainted + " Drained=Unknown(Draining)")
 	w.run(1)
 	w.expect(tainted + " Drained=True(Drained) VolumesDetached=True(VolumesDetached) InstanceTerminating=True(InstanceTerminating)")
-	if last := w.run(1); last.After != 5*time.Second {
+	if last := w.run(1); last.After != time.Second {
 		t.Errorf("looks again after %s", last.After)
 	}
-	if last := w.run(2); last != reconcile.Never {
+	if last := w.run(4); last != reconcile.Never {
 		t.Errorf("goes on: %v", last)
 	}
 	w.expect("gone")

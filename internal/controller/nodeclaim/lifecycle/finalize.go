@@ -16,14 +16,12 @@ import (
 
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud"
+	"tenon/internal/departure"
 	"tenon/internal/lookup"
 	"tenon/internal/patch"
 	"tenon/internal/reconcile"
 	"tenon/internal/telemetry"
 )
-
-// terminationPause is between two looks whether an instance is gone.
-const terminationPause = 5 * time.Second
 
 // ending is the next thing to do for a claim that is being deleted.
 type ending int
@@ -219,7 +217,7 @@ func (l *lifecycle) terminate(ctx context.Context, claim *karpenterv1.NodeClaim,
 	if err := l.save(ctx, before, claim); err != nil {
 		return reconcile.Never, fmt.Errorf("write that instance %s is terminating: %w", claim.Status.ProviderID, err)
 	}
-	return reconcile.In(terminationPause), nil
+	return reconcile.In(departure.EndPause(conditions, l.kit.Clock.Now())), nil
 }
 
 // finish ends a claim whose instance is gone. A node that joined and was never registered

@@ -82,7 +82,7 @@ func (s *story) end() {
 	for range 30 {
 		_ = s.try() // what was broken is mended by then, or gone() tells
 		s.drained()
-		s.Clock.Step(terminationPause)
+		s.Clock.Step(5 * time.Second)
 		if s.gone() {
 			break
 		}
@@ -193,7 +193,7 @@ func TestLife(t *testing.T) {
 		t.Error("the instance is removed under its node")
 	}
 	s.drained()
-	if wait := s.run().After; wait != terminationPause {
+	if wait := s.run().After; wait != time.Second {
 		t.Errorf("looks again in %s", wait)
 	}
 	s.expect(karpenterv1.ConditionInstanceTerminating, "True", "InstanceTerminating", "")
