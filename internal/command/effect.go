@@ -12,7 +12,7 @@ import (
 // Effect is one write to an object of a command. It is idempotent.
 type Effect struct {
 	Do Do
-	// Leaver is for Write, Close, Delete and Release.
+	// Leaver is for Write, Close, Explain, Delete and Release.
 	Leaver Leaver
 	// Replacement is for Launch.
 	Replacement Replacement
@@ -40,8 +40,10 @@ type Do string
 const (
 	// Write puts the record on a claim, unless it is being deleted, or has a record already.
 	Write Do = "write"
-	// Close taints a node and says on its claim why it is removed, unless that is so already.
+	// Close taints a node, unless it is tainted already.
 	Close Do = "close"
+	// Explain says on a claim why it is removed, unless it says so already.
+	Explain Do = "explain"
 	// Launch creates a replacement, if its pool is as the decision saw it.
 	Launch Do = "launch"
 	// Receive records on claims that pods come to their nodes.
@@ -72,7 +74,9 @@ func (s *State) Effects(step Step) [][]Effect {
 		}
 		return [][]Effect{onLeavers(Write, s.Leavers), append(next, onLeavers(Close, s.Leavers)...)}
 	case Mark:
-		return [][]Effect{onLeavers(Close, s.Staying())}
+		return [][]Effect{onLeavers(Close, s.Staying()), onLeavers(Explain, s.Staying())}
+	case Tell:
+		return [][]Effect{onLeavers(Explain, s.Leavers)}
 	case Abandon:
 		end := Drop
 		if s.Going() {

@@ -35,9 +35,10 @@ func TestEffects(t *testing.T) {
 		want    string
 	}{
 		"begin":      {first.Effects(command.Begin), "write a, write b; launch new, launch newer, close a, close b"},
+		"tell":       {first.Effects(command.Tell), "explain a, explain b"},
 		"unrecord":   {command.Unrecord([]client.Object{claim("a"), alone("b").Node}), "forget a, forget b"},
 		"unmark":     {command.Unmark([]command.Leaver{a, gone, own, another, leaving}), "release a, release another"},
-		"mark":       {s.Effects(command.Mark), "close a, close b"},
+		"mark":       {s.Effects(command.Mark), "close a, close b; explain a, explain b"},
 		"wait":       {s.Effects(command.Wait), ""},
 		"abandon":    {s.Effects(command.Abandon), "drop new; release a, release b"},
 		"one goes":   {partly.Effects(command.Abandon), "forget new; release a, release b"}, // its pods come to the replacement

@@ -52,10 +52,11 @@ func (l Leaver) Member() string { return MemberFor(l.Carrier()) }
 // Step is the next step of a command.
 type Step string
 
-// The steps. Begin is the first, and Abandon undoes it if one of its effects fails; Wait is for replacements, or for a moment; Look is for a second look, and the
-// removal if it agrees; Over is when nothing is left to do.
+// The steps. Begin is the first, Tell says why while the nodes have just been closed, and Abandon undoes both if one of their effects fails; Wait is
+// for replacements, or for a moment; Look is for a second look, and the removal if it agrees; Over is when nothing is left to do.
 const (
 	Begin   Step = "begin"
+	Tell    Step = "tell"
 	Mark    Step = "mark"
 	Wait    Step = "wait"
 	Look    Step = "look"

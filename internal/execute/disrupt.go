@@ -56,22 +56,25 @@ func record[T any, P interface {
 	})
 }
 
-// close keeps new pods off a leaver, and says on its claim why it is removed. It writes only what is
-// missing. A write that conflicts again and again is repeated when the command is next processed.
-func (e *Executor) close(ctx context.Context, l command.Leaver, r *command.Record) error {
-	err := e.shut(ctx, l)
-	if err == nil && l.Claim != nil { // on a node without a claim the record says it
-		err = e.explain(ctx, l.Claim, func(s *condition.Set) bool {
-			return mark.Leaving(s, r.Reason, reason.InCurrency(r.Outline().Text(), e.kit.Cloud.Describe().Currency))
-		})
-	}
+// ifNotOvertaken is nil if the error says that a write conflicts again and again: it is repeated when the command is next processed.
+func ifNotOvertaken(err error) error {
 	if reconcile.Overtaken(err) {
 		return nil
 	}
 	return err
 }
 
-// shut taints the leaver's node. A claim may have lost its node.
+// tell says on a leaver's claim why it is removed. On a node without a claim the record says it.
+func (e *Executor) tell(ctx context.Context, l command.Leaver, r *command.Record) error {
+	if l.Claim == nil {
+		return nil
+	}
+	return e.explain(ctx, l.Claim, func(s *condition.Set) bool {
+		return mark.Leaving(s, r.Reason, reason.InCurrency(r.Outline().Text(), e.kit.Cloud.Describe().Currency))
+	})
+}
+
+// shut keeps new pods off a leaver's node, which a claim may have lost.
 func (e *Executor) shut(ctx context.Context, l command.Leaver) error {
 	if l.Node == nil {
 		return nil

@@ -63,7 +63,9 @@ func (e *Executor) perform(ctx context.Context, s *command.State, effect command
 	case command.Write:
 		return true, e.write(ctx, effect.Leaver, &s.Record)
 	case command.Close:
-		return true, e.close(ctx, effect.Leaver, &s.Record)
+		return true, ifNotOvertaken(e.shut(ctx, effect.Leaver))
+	case command.Explain:
+		return true, ifNotOvertaken(e.tell(ctx, effect.Leaver, &s.Record))
 	case command.Launch:
 		return true, e.replace(ctx, s, effect.Replacement)
 	case command.Receive:

@@ -66,7 +66,7 @@ func (s *setup) perform(state *command.State, groups [][]command.Effect) error {
 	return err
 }
 
-// Begin sets the record, the condition and the taint; Abandon removes all of them. Both are
+// Begin sets the record and the taint, Tell the condition; Abandon removes all of them. Both are
 // idempotent.
 func TestBeginAndAbandon(t *testing.T) {
 	t.Parallel()
@@ -75,6 +75,9 @@ func TestBeginAndAbandon(t *testing.T) {
 		s.Must(s.perform(state, state.Effects(command.Begin)[1:2])) // closing is done again after a crash
 	}
 	s.Must(s.perform(state, state.Effects(command.Begin)[:1]))
+	for range 2 {
+		s.Must(s.perform(state, state.Effects(command.Tell)))
+	}
 	for _, name := range []string{"a", "b"} {
 		if got := s.state(name); got != "recorded explained closed" {
 			t.Errorf("%s after the beginning: %q", name, got)
@@ -131,6 +134,7 @@ func TestRemoval(t *testing.T) {
 	t.Parallel()
 	s, state := begun(t, "a", "b", "c")
 	s.Must(s.perform(state, state.Effects(command.Begin)))
+	s.Must(s.perform(state, state.Effects(command.Tell)))
 	a, b, c := s.leaver("a"), s.leaver("b"), s.leaver("c")
 	s.Delete(c.Claim)
 	deleted, err := s.executor.Perform(context.Background(), state, state.Removal(command.Judgement{

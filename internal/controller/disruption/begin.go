@@ -187,6 +187,9 @@ func (d *disruption) begin(ctx context.Context, s *start, number int64) error {
 		return d.undo(ctx, r, err)
 	}
 	closed = d.kit.Clock.Now()
+	if _, err := d.o.Executor.Perform(ctx, &s.state, s.state.Effects(command.Tell)); err != nil {
+		return d.undo(ctx, r, err)
+	}
 	d.countBegun(r)
 	return nil
 }
