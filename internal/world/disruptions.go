@@ -84,17 +84,22 @@ func (d *Disruptions) Begin(u Underway) {
 		d.world.Arrange(p.On, u.Record.ID, p.Pods)
 	}
 	d.world.orderEvictions(u.Evict)
-	d.world.guide(u.Guide, u.Places, u.Evict)
+	d.world.guide(u.Record.ID, u.Guide, u.Places, u.Evict)
 }
 
-// Begun notes that everything about a command has been written, and since when its nodes take no pods; zero if some still do.
+// Begun notes that everything about a command has been written, and since when its nodes take no pods; zero if some still do. Unless it waits
+// for replacements, its pods are about to move.
 func (d *Disruptions) Begun(id string, closed time.Time) {
 	d.mu.Lock()
-	wake := d.wake
+	wake, moves := d.wake, false
 	if u := d.all[id]; u != nil {
 		u.Beginning, u.Closed = false, closed
+		moves = !closed.IsZero() && len(u.Record.Replacements) == 0
 	}
 	d.mu.Unlock()
+	if moves {
+		d.world.startGuidance(id)
+	}
 	if wake != nil {
 		wake()
 	}

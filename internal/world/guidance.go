@@ -18,14 +18,15 @@ import (
 // while the pods that are planned on it are evicted. Nodes that are bought for them have it from the time when they join: they
 // are empty, so that all other pods would come there.
 //
-//	a pod asks for its turn ──▶ nodes are marked ──▶ a receiver opens ──▶ its pods are evicted, and their successors bound ──▶ the next one
+//	pods are about to move ──▶ nodes are marked ──▶ a receiver opens ──▶ its pods are evicted, and their successors bound ──▶ the next one
 //	                                                                                                                     └─▶ no mark
 //
 // Guidance never keeps a pod from being evicted for long, and pods that go elsewhere are no error.
 type guidance struct {
-	marks  []string // nodes
-	rounds []*round // those that are not over, in their order
-	begun  time.Time
+	command string
+	marks   []string // nodes
+	rounds  []*round // those that are not over, in their order
+	begun   time.Time
 }
 
 // round is a receiver, and the pods that are evicted while it is open.
@@ -62,15 +63,15 @@ const (
 	turnRetry = 3 * time.Second
 )
 
-// guide notes how the pods of a disruption are to be guided; not at all without marks. A receiver has a round for each run of pods that
+// guide notes how the pods of a command are to be guided; not at all without marks. A receiver has a round for each run of pods that
 // are to go there one after the other.
-func (w *World) guide(marks []string, places []Place, evict []types.UID) {
+func (w *World) guide(command string, marks []string, places []Place, evict []types.UID) {
 	if len(marks) == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	g, r := &guidance{marks: slices.Clone(marks)}, (*round)(nil)
+	g, r := &guidance{command: command, marks: slices.Clone(marks)}, (*round)(nil)
 	for _, m := range inTurn(places, evict) {
 		a, arranged := w.ledger.arranged[m.UID]
 		if !arranged {
@@ -86,6 +87,25 @@ func (w *World) guide(marks []string, places []Place, evict []types.UID) {
 		r.workloads[w.workload(w.pods.all[key{Namespace: m.Namespace, Name: m.Name}])] = true
 	}
 	w.ledger.guided = append(w.ledger.guided, g)
+}
+
+// startGuidance has nodes marked for the pods of a command whose nodes are closed. It does not wait for the first pod that asks for its turn.
+func (w *World) startGuidance(command string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, g := range w.ledger.guided {
+		if g.command == command {
+			w.start(g)
+		}
+	}
+}
+
+// start notes that pods begin to be guided.
+func (w *World) start(g *guidance) {
+	if g.begun.IsZero() {
+		g.begun = w.clock.Now()
+		w.notifyGuide()
+	}
 }
 
 // move is a pod that goes to a receiver.
@@ -117,10 +137,7 @@ func (w *World) turnOf(pod types.UID, r *round) time.Duration {
 	if r.first.IsZero() {
 		r.first = now
 	}
-	if r.of.begun.IsZero() {
-		r.of.begun = now
-		w.notifyGuide()
-	}
+	w.start(r.of)
 	if r.opened.IsZero() && w.canOpen(r, now) {
 		w.notifyGuide()
 	}

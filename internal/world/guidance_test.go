@@ -14,6 +14,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 	"tenon/cloud/aws/instancetype"
 	"tenon/core/order"
+	"tenon/internal/command"
 	"tenon/internal/ingest"
 	"tenon/internal/world"
 )
@@ -355,6 +356,24 @@ func TestGuidanceIsWoken(t *testing.T) {
 		woken = 0
 		if step.do(); (woken > 0) != step.want {
 			t.Errorf("%s: guidance was woken %d times", step.name, woken)
+		}
+	}
+}
+
+// Nodes are marked as soon as the leaving ones are closed, unless the disruption waits for nodes that it buys.
+func TestNodesAreMarkedBeforePodsLeave(t *testing.T) {
+	t.Parallel()
+	for want, replacements := range map[string][]command.Member{names(1, 2, 3): nil, "[]": {{Claim: "bought"}}} {
+		g := newGuided(2)
+		u := world.Underway{Record: command.Record{ID: "second", Replacements: replacements}, Guide: []string{node(3).Name}, Evict: []types.UID{g.pods[1].UID},
+			Places: []world.Place{{On: node(1).Name, Pods: []world.PodRef{refOf(g.pods[1])}}}}
+		g.Disruptions().Begin(u)
+		if got := g.step(); got != "[]" {
+			t.Errorf("%s have the mark while the nodes are open", got)
+		}
+		g.Disruptions().Begun("second", noon)
+		if got := g.step(); got != want {
+			t.Errorf("with %d replacements %s have the mark when the nodes are closed, want %s", len(replacements), got, want)
 		}
 	}
 }
