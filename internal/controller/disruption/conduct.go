@@ -203,13 +203,14 @@ func patience(machines int) time.Duration {
 	return min(max(time.Duration(machines)*80*time.Millisecond, 10*time.Minute), time.Hour)
 }
 
-// remove checks the nodes once more, and deletes the claims of those without an objection.
+// remove checks the nodes once more, and deletes the claims of those without an objection. A view of the pods that is as new as the node, which
+// has the taint, has every pod that came before it.
 func (d *disruption) remove(ctx context.Context, s *command.State) error {
 	staying := s.Staying()
 	pods := make([][]*corev1.Pod, len(staying))
 	err := d.o.Executor.SideBySide(len(staying), func(i int) (err error) {
-		if staying[i].Node != nil {
-			pods[i], err = lookup.PodsOn(ctx, d.kit.Uncached(reconcile.BeforeRemoval), staying[i].Node.Name)
+		if node := staying[i].Node; node != nil {
+			pods[i], err = lookup.PodsSince(ctx, d.kit.Uncached(reconcile.BeforeRemoval), node.Name, node.ResourceVersion)
 		}
 		return err
 	})
