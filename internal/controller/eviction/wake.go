@@ -64,10 +64,14 @@ func (q *queue) nodeMatters(old, changed client.Object) bool {
 	return changed != nil && q.drains(changed.(*corev1.Node)) && (old == nil || !q.drains(old.(*corev1.Node)))
 }
 
-// ofNode is every pod for which the node waits.
+// ofNode is every pod for which the node waits, if it drains: a watch also maps the node as it was before that.
 func (q *queue) ofNode(ctx context.Context, object client.Object) []reconcile.Key {
+	node := object.(*corev1.Node)
+	if !q.drains(node) {
+		return nil
+	}
 	var keys []reconcile.Key
-	_, d := q.decide(ctx, object.(*corev1.Node))
+	_, d := q.decide(ctx, node)
 	for _, pod := range d.Waiting {
 		keys = append(keys, client.ObjectKeyFromObject(pod))
 	}

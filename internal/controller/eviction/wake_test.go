@@ -16,7 +16,7 @@ import (
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
-// wakes says which pods a change wakes, if it is let through.
+// wakes says which pods a change wakes, if it is let through. The object as it was is mapped too, as by controller-runtime.
 func (w *fixture) wakes(old, changed client.Object) string {
 	w.t.Helper()
 	object := changed
@@ -31,8 +31,13 @@ func (w *fixture) wakes(old, changed client.Object) string {
 			return "-"
 		}
 		var names []string
-		for _, k := range watch.KeysOf(context.Background(), object) {
-			names = append(names, k.Name)
+		for _, o := range []client.Object{old, changed} {
+			if o == nil {
+				continue
+			}
+			for _, k := range watch.KeysOf(context.Background(), o) {
+				names = append(names, k.Name)
+			}
 		}
 		slices.Sort(names)
 		return strings.Join(slices.Compact(names), " ")
@@ -85,6 +90,9 @@ func TestNodesAndClaimsWake(t *testing.T) {
 	open.Spec.Taints = nil
 	w.wake("a start of ours", "a b", nil, w.node)
 	w.wake("the taint", "a b", open, w.node)
+	alone := open.DeepCopy()
+	alone.DeletionTimestamp, alone.Spec.ProviderID = nil, "of no claim"
+	w.wake("the end of a node that was in service without a claim", "a b", alone, w.node)
 	w.wake("a heartbeat", "-", w.node, w.node)
 	w.wake("a node that is open", "-", nil, open)
 	w.wake("its end", "-", w.node, nil)
