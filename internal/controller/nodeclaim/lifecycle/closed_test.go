@@ -20,9 +20,10 @@ type places struct {
 	wait   time.Duration
 	opened int
 	// together are the nodes that open with one that opens, by claim.
-	together map[string]string
-	first    string // the claim whose node opens first
-	repeated []string
+	together  map[string]string
+	first     string // the claim whose node opens first
+	repeated  []string
+	meanwhile func() // is called before each further node opens
 }
 
 func (p *places) Wanted(string) bool { return p.wanted }
@@ -34,6 +35,9 @@ func (p *places) Prepare(context.Context, string, string) (time.Duration, map[st
 func (p *places) NextToOpen(_ context.Context, _, closed map[string]string) []string {
 	if _, is := closed[p.first]; is {
 		return []string{p.first}
+	}
+	if p.meanwhile != nil {
+		p.meanwhile()
 	}
 	return order.Keys(closed)
 }
@@ -191,5 +195,40 @@ func TestNodesOpenInOrder(t *testing.T) {
 	}
 	if want := []string{"node-web-2", "node-web-1", "node-web-3"}; !slices.Equal(opened, want) || !slices.Equal(all.repeated, want) {
 		t.Errorf("opened are %q, want %q", opened, want)
+	}
+}
+
+// The claim of a node that has been opened is written when all others of its group are open, or after five seconds.
+func TestClaimsAreWrittenWhenAllNodesAreOpen(t *testing.T) {
+	t.Parallel()
+	for waited, want := range map[time.Duration]string{0: "Unknown", longestOthers: "True"} {
+		s := newStory(t, memory.Options{})
+		all := &places{wanted: true, wait: time.Second, first: "web-2"}
+		s.controller = At(s.Kit, s.tracker, nil, all, false)
+		for _, name := range []string{"web-1", "web-2"} {
+			s.Put(s.Named(name, "web"))
+			s.Run(s.controller, name)
+			s.join()
+			s.Run(s.controller, name)
+		}
+		all.wait, all.together = 0, map[string]string{"web-1": "node-web-1", "web-2": "node-web-2"}
+		registered := func() string {
+			claim := s.Claim("web-2")
+			c, _ := claim.Conditions(s.Clock.Now()).Get(karpenterv1.ConditionRegistered)
+			return string(c.Status)
+		}
+		all.meanwhile = func() {
+			s.Clock.Step(waited)
+			all.together = nil
+			s.Run(s.controller, "web-2")
+			if got := registered(); got != want {
+				t.Errorf("%s after the first node has opened, its claim is registered: %s, want %s", waited, got, want)
+			}
+		}
+		s.Run(s.controller, "web-1")
+		s.Run(s.controller, "web-2")
+		if got := registered(); got != "True" {
+			t.Errorf("when all nodes are open, the claim is registered: %s", got)
+		}
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,10 +43,12 @@ import (
 )
 
 type lifecycle struct {
-	kit      reconcile.Kit
-	tracker  *registration.Tracker
-	market   Catalogs // may be nil
-	places   Places
+	kit     reconcile.Kit
+	tracker *registration.Tracker
+	market  Catalogs // may be nil
+	places  Places
+	// opening is when the nodes of a group began to open, as Unix time; zero if none does.
+	opening  atomic.Int64
 	parallel int // how many nodes are opened at the same time
 	about    cloud.Description
 	words    requirement.Vocabulary

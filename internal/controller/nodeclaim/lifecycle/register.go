@@ -92,6 +92,9 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 		conditions.SetUnknown(karpenterv1.ConditionRegistered, "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
 		return reconcile.In(wait), err
 	}
+	if left := l.othersOpen(nodes[0]); left > 0 {
+		return reconcile.In(left), nil
+	}
 	if err := l.openTogether(ctx, claim.Name, together, func() error { return l.saveNode(ctx, nodes[0], admittedNode(node, claim)) }); err != nil {
 		return reconcile.Never, err
 	}
@@ -112,6 +115,10 @@ const sideBySide = 200
 // nodes are still closed, and put them elsewhere. So many open at the same time, and those whose pods it is about to try wait until
 // others are open. Another node that cannot be opened here opens when its claim comes to that.
 func (l *lifecycle) openTogether(ctx context.Context, claim string, nodes map[string]string, open func() error) (failed error) {
+	if len(nodes) > 1 {
+		l.opening.Store(l.kit.Clock.Now().UnixNano())
+		defer l.opening.Store(0)
+	}
 	if _, among := nodes[claim]; !among {
 		failed = open()
 	}
@@ -131,6 +138,22 @@ func (l *lifecycle) openTogether(ctx context.Context, claim string, nodes map[st
 		}
 	}
 	return failed
+}
+
+// While nodes of a group are still closed, the claims of those that are open are not written: the API server's time is for the nodes, and
+// kube-scheduler already tries the pods of all of them. othersAgain is how often claims look, and longestOthers how long they wait at most.
+const (
+	othersAgain   = 500 * time.Millisecond
+	longestOthers = 5 * time.Second
+)
+
+// othersOpen is how long the claim of a node that has been opened waits because others open.
+func (l *lifecycle) othersOpen(node *corev1.Node) time.Duration {
+	since := l.opening.Load()
+	if since == 0 || node.Labels[karpenterv1.LabelRegistered] != "true" || l.kit.Clock.Since(time.Unix(0, since)) >= longestOthers {
+		return 0
+	}
+	return othersAgain
 }
 
 func (l *lifecycle) openOne(ctx context.Context, claimName, nodeName string) error {
