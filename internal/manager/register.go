@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -103,13 +104,20 @@ func (c starter) events() (*telemetry.Publisher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client for events: %w", err)
 	}
-	broadcaster := telemetry.NewBroadcaster(&typedcorev1.EventSinkImpl{Interface: clients.Events("")})
+	var broadcasters [2]record.EventBroadcaster
+	var recorders [2]record.EventRecorder
+	for i := range broadcasters {
+		broadcasters[i] = telemetry.NewBroadcaster(&typedcorev1.EventSinkImpl{Interface: clients.Events("")})
+		recorders[i] = broadcasters[i].NewRecorder(c.manager.GetScheme(), corev1.EventSource{Component: telemetry.Component})
+	}
 	ends := manager.RunnableFunc(func(ctx context.Context) error {
 		<-ctx.Done()
-		broadcaster.Shutdown()
+		for _, b := range broadcasters {
+			b.Shutdown()
+		}
 		return nil
 	})
-	out := telemetry.NewRecorder(broadcaster.NewRecorder(c.manager.GetScheme(), corev1.EventSource{Component: telemetry.Component}), c.clock)
+	out := telemetry.NewRecorder(recorders[0], recorders[1], c.clock)
 	for _, part := range []manager.Runnable{out, ends} {
 		if err := c.manager.Add(part); err != nil {
 			return nil, fmt.Errorf("run the recorder of events: %w", err)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 )
@@ -14,7 +15,7 @@ import (
 const Component = "karpenter"
 
 // Publisher is the Recorder of the process: it filters events (see eventFilter) and publishes the
-// rest, in the order in which they came.
+// rest, warnings and others each in the order in which they came.
 type Publisher struct {
 	clock clock.PassiveClock
 	send  func(Event)
@@ -23,10 +24,17 @@ type Publisher struct {
 	filter *eventFilter
 }
 
-// NewRecorder publishes through a recorder of client-go, whose broadcaster writes core/v1
-// Events in the background and drops them when the API server is much slower than they come.
-func NewRecorder(to record.EventRecorder, clock clock.PassiveClock) *Publisher {
-	return newPublisher(clock, func(e Event) { to.Event(e.Object, e.Type, e.Reason, e.Message) })
+// NewRecorder publishes through recorders of client-go, whose broadcasters write core/v1
+// Events in the background, one after the other, and drop them when the API server is much slower than they come. Warnings
+// have their own: that a pod fits nowhere must not wait until hundreds of nodes have been said to be gone.
+func NewRecorder(normal, warnings record.EventRecorder, clock clock.PassiveClock) *Publisher {
+	return newPublisher(clock, func(e Event) {
+		to := normal
+		if e.Type == corev1.EventTypeWarning {
+			to = warnings
+		}
+		to.Event(e.Object, e.Type, e.Reason, e.Message)
+	})
 }
 
 func newPublisher(clock clock.PassiveClock, send func(Event)) *Publisher {

@@ -307,18 +307,24 @@ func TestStartFlushes(t *testing.T) {
 	})
 }
 
-// An event that passes the filter goes to client-go with its object, type, reason and message.
+// An event that passes the filter goes to client-go with its object, type, reason and message, a warning to the recorder of warnings.
 func TestNewRecorderHandsOn(t *testing.T) {
 	t.Parallel()
-	fake := record.NewFakeRecorder(10)
-	NewRecorder(fake, testclock.NewFakePassiveClock(time.Unix(0, 0))).Publish(Warning(node("a"), "R", "hello"), Warning(node("a"), "R", "hello"))
-	close(fake.Events)
-	var got []string
-	for text := range fake.Events {
-		got = append(got, text)
-	}
-	if diff := cmp.Diff([]string{"Warning R hello"}, got); diff != "" {
-		t.Errorf("handed on (-want +got):\n%s", diff)
+	normal, warnings := record.NewFakeRecorder(10), record.NewFakeRecorder(10)
+	NewRecorder(normal, warnings, testclock.NewFakePassiveClock(time.Unix(0, 0))).
+		Publish(Warning(node("a"), "R", "hello"), Warning(node("a"), "R", "hello"), Normal(node("a"), "S", "good day"))
+	for _, to := range []struct {
+		recorder *record.FakeRecorder
+		want     []string
+	}{{normal, []string{"Normal S good day"}}, {warnings, []string{"Warning R hello"}}} {
+		close(to.recorder.Events)
+		var got []string
+		for text := range to.recorder.Events {
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(to.want, got); diff != "" {
+			t.Errorf("handed on (-want +got):\n%s", diff)
+		}
 	}
 }
 
