@@ -19,11 +19,11 @@ import (
 // are empty, so that all other pods would come there.
 //
 //	pods are about to move ──▶ nodes are marked ──▶ a receiver opens ──▶ its pods are evicted, and their successors bound ──▶ the next one
-//	                                                                                                                     └─▶ no mark
+//	                                                                                                                    └─▶ no mark
 //
 // Guidance never keeps a pod from being evicted for long, and pods that go elsewhere are no error.
 type guidance struct {
-	command string
+	command string   // whose pods move
 	marks   []string // nodes
 	rounds  []*round // those that are not over, in their order
 	begun   time.Time
@@ -95,13 +95,13 @@ func (w *World) startGuidance(command string) {
 	defer w.mu.Unlock()
 	for _, g := range w.ledger.guided {
 		if g.command == command {
-			w.start(g)
+			w.beginGuiding(g)
 		}
 	}
 }
 
-// start notes that pods begin to be guided.
-func (w *World) start(g *guidance) {
+// beginGuiding notes that pods begin to be guided.
+func (w *World) beginGuiding(g *guidance) {
 	if g.begun.IsZero() {
 		g.begun = w.clock.Now()
 		w.notifyGuide()
@@ -137,7 +137,7 @@ func (w *World) turnOf(pod types.UID, r *round) time.Duration {
 	if r.first.IsZero() {
 		r.first = now
 	}
-	w.start(r.of)
+	w.beginGuiding(r.of)
 	if r.opened.IsZero() && w.canOpen(r, now) {
 		w.notifyGuide()
 	}
