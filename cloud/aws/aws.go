@@ -72,9 +72,11 @@ type Provider struct {
 	inspected *api.Cache[string, instance.Instance]
 	// ending holds instances that EC2 has just begun to terminate.
 	ending *api.Cache[string, struct{}]
-	seen   *instance.LastSeen
-	round  lastList
-	begun  time.Time
+	// gone holds instances that were to be deleted and of which EC2 has just said that they are gone: a node and its claim ask one after the other.
+	gone  *api.Cache[string, struct{}]
+	seen  *instance.LastSeen
+	round lastList
+	begun time.Time
 	// strayed is when the provider last looked for instances without the cluster's name.
 	strayed atomic.Pointer[time.Time]
 	// hydrated says that the provider knows the templates of an earlier process.
@@ -105,6 +107,7 @@ func New(o Options) (*Provider, error) {
 		}),
 		recent: api.NewCache[string, instance.Instance](s.Clock, o.Visible/2), seen: instance.NewLastSeen(),
 		ending:    api.NewCache[string, struct{}](s.Clock, endAgain),
+		gone:      api.NewCache[string, struct{}](s.Clock, goneFor),
 		inspected: api.NewCache[string, instance.Instance](s.Clock, inspectedFor),
 	}
 	p.launcher = launch.New(launch.LauncherOptions{

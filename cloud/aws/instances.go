@@ -21,6 +21,9 @@ const (
 	knownAgain = 5 * time.Second
 )
 
+// goneFor is how long the provider remembers that an instance is gone that was to be deleted.
+const goneFor = 15 * time.Second
+
 // pause is how long a throttled caller waits.
 const pause = time.Second
 
@@ -148,6 +151,9 @@ func (p *Provider) Delete(ctx context.Context, providerID string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if _, gone := p.gone.Peek(providerID); gone {
+		return &cloud.NotFound{ProviderID: providerID}
+	}
 	ctx = api.WithPriority(ctx, api.Terminate)
 	last, _ := p.recent.Peek(providerID)
 	m, err := p.lookNow(ctx, providerID)
@@ -211,6 +217,7 @@ func (p *Provider) deleteUnseen(ctx context.Context, providerID string, last ins
 		return fmt.Errorf("delete %s: an instance that was just bought may not be visible yet", providerID)
 	}
 	p.Counts.Terminated(providerID)
+	p.gone.Put(providerID, struct{}{})
 	return notFound
 }
 

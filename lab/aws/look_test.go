@@ -74,3 +74,27 @@ func TestQuietClustersAreLookedAtSeldom(t *testing.T) {
 		t.Errorf("%d looks, although the last is long ago", looks)
 	}
 }
+
+// A node and its claim ask one after the other whether their instance is gone. One look answers both.
+func TestOneLookTellsThatAnInstanceIsGone(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	n := newNear(t, classOf("ready", "al2023@latest"))
+	p := n.connect()
+	n.ready(p, "ready")
+	bought := got(p.Create(ctx, request("0")))(t)
+	n.pass(10 * time.Minute)
+	if err := p.Delete(ctx, bought.ProviderID); err != nil {
+		t.Fatal(err)
+	}
+	n.pass(2 * time.Minute)
+	n.Calls().Reset()
+	for _, asks := range []string{"node", "claim"} {
+		if err := p.Delete(ctx, bought.ProviderID); !cloud.IsNotFound(err) {
+			t.Errorf("the %s asks: error %v, want NotFound", asks, err)
+		}
+	}
+	if looks := n.Calls().Count("ec2:DescribeInstances"); looks != 1 {
+		t.Errorf("%d looks, want 1", looks)
+	}
+}
