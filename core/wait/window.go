@@ -82,6 +82,16 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 	return plan.Delay{}, time.Time{}
 }
 
+// Ended reports whether a burst has ended while a decision about it was made: no pods have come that the decision does not count on, and none
+// are waited for any more. Then no parts of the decision wait for others.
+func (w Window) Ended(before, after Arriving, since, now time.Time) bool {
+	if after.Joined.After(before.Joined) || after.Waiting+after.Coming > before.Waiting+before.Coming {
+		return false
+	}
+	d, burst := w.Decision(after, since, now)
+	return d.Code == reason.None && burst.IsZero()
+}
+
 // Again says why another decision about pods waits, after the last one at a time, and until when: only for a new pool. Pods that came before their
 // pools have been decided about already.
 func (w Window) Again(a Arriving, last, now time.Time) plan.Delay {

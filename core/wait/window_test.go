@@ -124,6 +124,33 @@ func TestAnotherDecision(t *testing.T) {
 	}
 }
 
+// TestABurstEndsDuringADecision: it has ended if the pods that the decision counts on are here, and no others are waited for.
+func TestABurstEndsDuringADecision(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
+	w := Window{Idle: time.Second, Longest: 10 * time.Second}
+	before := sets(40, joined(at(500), waiting(400, 100, at(0), at(995))))
+	for name, tc := range map[string]struct {
+		after Arriving
+		now   int
+		ended bool
+	}{
+		"nothing has come yet":            {after: before, now: 1020},
+		"all have come that were to come": {after: sets(40, joined(at(500), waiting(500, 0, at(0), at(1700)))), now: 1800, ended: true},
+		"the last came a moment ago":      {after: sets(40, joined(at(500), waiting(500, 0, at(0), at(1790)))), now: 1800},
+		"the rest is still announced":     {after: sets(40, joined(at(500), waiting(450, 50, at(0), at(1790)))), now: 1800, ended: true},
+		"more have come":                  {after: sets(40, joined(at(500), waiting(501, 0, at(0), at(1700)))), now: 1800},
+		"another workload has come":       {after: sets(41, joined(at(600), waiting(500, 0, at(0), at(1000)))), now: 1800},
+		"some are gone again":             {after: sets(40, joined(at(500), waiting(300, 0, at(0), at(1000)))), now: 1800, ended: true},
+		"the longest window is over":      {after: sets(40, joined(at(500), waiting(500, 0, at(0), at(9990)))), now: 10000, ended: true},
+	} {
+		if got := w.Ended(before, tc.after, begin, at(tc.now)); got != tc.ended {
+			t.Errorf("%s: ended %t, want %t", name, got, tc.ended)
+		}
+	}
+}
+
 func newPoolAt(at time.Time, p Arriving) Arriving {
 	p.NewPool = at.Add(-judging)
 	return p

@@ -147,6 +147,9 @@ func (l *loop) step(ctx context.Context) (reconcile.Result, error) {
 	picture := l.reader.Picture(world.Moment{Now: now, Settings: l.kit.Settings.Decision(), Market: market, Waiting: waiting,
 		Asks: l.searches.due(l.kit.Settings.ProvisioningRequests.MaxBatch, now)})
 	decision := l.decide(ctx, &picture)
+	if !burst.IsZero() {
+		decision = l.conclude(&picture, w, since)
+	}
 	number := l.record(l.woke(pulse), picture.Snapshot, decision)
 	if l.o.Tell != nil {
 		l.o.Tell(picture.Snapshot, decision)
@@ -203,6 +206,21 @@ func (l *loop) decide(ctx context.Context, p *world.Picture) *decide.Decision {
 	l.decision, l.decided = again, true
 	l.took = l.kit.Clock.Since(begun)
 	l.kit.Metrics.SchedulerSchedulingDurationSeconds.WithLabelValues(name).Observe(l.took.Seconds())
+	return &l.decision
+}
+
+// conclude is the last decision, which was about a burst. The core may have worked for a second on it; if the burst has ended meanwhile, all of the
+// decision is carried out at once, instead of parts now and the rest after another decision.
+func (l *loop) conclude(p *world.Picture, w wait.Window, since time.Time) *decide.Decision {
+	now := l.kit.Clock.Now()
+	if !w.Ended(p.Pulse.Arriving, l.o.World.Pulse().Arriving, since, now) {
+		return &l.decision
+	}
+	s := *p.Snapshot
+	s.Now, s.Waiting.Burst = now, time.Time{}
+	if whole, same := l.decision.At(&s); same {
+		l.decision, p.Snapshot = whole, &s
+	}
 	return &l.decision
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	clocktesting "k8s.io/utils/clock/testing"
+
 	"tenon/core/decide"
 	"tenon/core/reason"
 	"tenon/core/snapshot"
@@ -42,5 +44,33 @@ func TestAPlanOfTheSnapshotSaysWhatIsDone(t *testing.T) {
 	}
 	if left := p.Delayed(reason.BurstGoesOn); left == 0 || left != h.world.Pulse().Waiting {
 		t.Errorf("by the plan %d pods wait for the burst, and %d do", left, h.world.Pulse().Waiting)
+	}
+}
+
+// slow is a clock on which the core takes its time for a decision: the controller looks how long it took.
+type slow struct {
+	*clocktesting.FakeClock
+	took time.Duration
+}
+
+func (s slow) Since(t time.Time) time.Duration {
+	s.Step(s.took)
+	return s.FakeClock.Since(t)
+}
+
+// TestABurstThatEndsDuringADecisionIsBoughtAsAWhole: the snapshot says so, and no part waits for another decision.
+func TestABurstThatEndsDuringADecisionIsBoughtAsAWhole(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, ready("default"))
+	kit := h.Kit
+	kit.Clock = slow{h.Clock, time.Second}
+	h.start(kit)
+	h.pods("", 100)
+	h.Clock.Step(time.Second - time.Millisecond)
+	h.pods("other", 1)
+	h.Clock.Step(time.Millisecond)
+	h.Run(h.loop, "")
+	if left := h.told.Plan.Delayed(reason.BurstGoesOn); left != 0 || h.world.Pulse().Waiting != 0 {
+		t.Errorf("by the plan %d pods wait for the burst, and %d do; want none", left, h.world.Pulse().Waiting)
 	}
 }
