@@ -115,7 +115,7 @@ func (w *Watch) Jumped(by time.Duration) {
 			*at = at.Add(by)
 		}
 	}
-	for _, times := range []map[string]time.Time{w.limited, w.edited} {
+	for _, times := range []map[string]time.Time{w.limited, w.edited, w.strays} {
 		for name, at := range times { // in any order
 			times[name] = at.Add(by)
 		}

@@ -109,6 +109,14 @@ func (s *fixture) pass(d time.Duration) {
 	}
 }
 
+// lose has a claim whose machine has just gone.
+func (s *fixture) lose(name string) {
+	s.t.Helper()
+	_, n := s.serve(name)
+	s.cloud.Kill(n.Spec.ProviderID)
+	s.watch.Step()
+}
+
 // claim makes a claim with a finalizer.
 func (s *fixture) claim(name string, change ...func(*karpenterv1.NodeClaim)) *karpenterv1.NodeClaim {
 	s.t.Helper()
@@ -496,6 +504,9 @@ func examples() map[string]example {
 		"a claim without its machine": {invariant.NoStrayClaim,
 			func(s *fixture) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(20 * time.Minute) },
 			func(s *fixture) { _, n := s.serve("a"); s.cloud.Kill(n.Spec.ProviderID); s.pass(10 * time.Minute) }},
+		"a claim without its machine, while nothing ran for a part of the time": {invariant.NoStrayClaim,
+			func(s *fixture) { s.lose("a"); s.watch.Jumped(4 * time.Minute); s.pass(20 * time.Minute) },
+			func(s *fixture) { s.lose("a"); s.watch.Jumped(8 * time.Minute); s.pass(20 * time.Minute) }},
 		"at rest, a pod that waits": {invariant.RestRuns,
 			func(s *fixture) { s.pod("p", ""); s.rest() },
 			func(s *fixture) {
