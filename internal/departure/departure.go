@@ -41,16 +41,16 @@ type Departure struct {
 	State drain.State
 }
 
-// looksForEnd are how long to leave between two looks whether an instance is gone. Each is a multiple of those before it.
-var looksForEnd = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
+// endPauses are how long to leave between two looks whether an instance is gone. Each is a multiple of those before it.
+var endPauses = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
 
 // EndPause is how long to wait before looking again whether an instance is gone that was told to end: about as long as it has taken so far.
 // Some are gone at once, and others take a minute. The looks at all instances fall on the same moments, whole multiples of the pause, so that
 // one call to the cloud covers the instances that are ending.
 func EndPause(conditions condition.Set, now time.Time) time.Duration {
 	told, _ := conditions.Get(karpenterv1.ConditionInstanceTerminating)
-	pause := looksForEnd[0]
-	for _, longer := range looksForEnd[1:] {
+	pause := endPauses[0]
+	for _, longer := range endPauses[1:] {
 		if now.Sub(told.LastTransitionTime.Time) >= longer {
 			pause = longer
 		}
