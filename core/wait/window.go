@@ -31,6 +31,9 @@ type Arriving struct {
 	NewPool time.Time
 }
 
+// doubtful reports whether it is not known how many pods are to come.
+func (a *Arriving) doubtful() bool { return a.Unconfirmed || a.Unlikely > 0 }
+
 // Window says how long to gather before a decision. Its two settings are upper limits:
 // mostly it is much shorter.
 type Window struct {
@@ -68,13 +71,11 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 	if a.Waiting == 0 || a.Last.IsZero() || !end.After(now) {
 		return plan.Delay{}, time.Time{}
 	}
-	for _, rule := range []func(Arriving) plan.Delay{newPool, making, w.joining, w.idle} {
-		if d := rule(a); d.Until.After(now) {
-			if end.Before(d.Until) {
-				d.Until = end
-			}
-			return d, time.Time{}
+	if d := w.waits(a, now, newPool, making, w.joining, w.idle); d.Code != reason.None {
+		if end.Before(d.Until) {
+			d.Until = end
 		}
+		return d, time.Time{}
 	}
 	if w.quiet(a).After(now) && (a.Coming == 0 || a.Unlikely > 0 || now.Sub(a.Joined) < w.Idle) {
 		return plan.Delay{}, end
@@ -82,14 +83,28 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 	return plan.Delay{}, time.Time{}
 }
 
+// waits is the first of some rules by which pods wait; no code is that they do not.
+func (w Window) waits(a Arriving, now time.Time, rules ...func(Arriving) plan.Delay) plan.Delay {
+	for _, rule := range rules {
+		if d := rule(a); d.Until.After(now) {
+			return d
+		}
+	}
+	return plan.Delay{}
+}
+
 // Ended reports whether a burst has ended while a decision about it was made: no pods have come that the decision does not count on, and none
-// are waited for any more. Then no parts of the decision wait for others.
+// are waited for any more but those. Then no parts of the decision wait for others.
 func (w Window) Ended(before, after Arriving, since, now time.Time) bool {
-	if after.Joined.After(before.Joined) || after.Waiting+after.Coming > before.Waiting+before.Coming {
+	switch {
+	case after.Joined.After(before.Joined) || after.Waiting+after.Coming > before.Waiting+before.Coming:
+		return false
+	case !since.Add(w.Longest).After(now):
+		return true
+	case w.waits(after, now, newPool, making, w.joining).Code != reason.None:
 		return false
 	}
-	d, burst := w.Decision(after, since, now)
-	return d.Code == reason.None && burst.IsZero()
+	return !w.quiet(after).After(now) || !after.doubtful() && now.Sub(after.Joined) >= w.Idle
 }
 
 // Again says why another decision about pods waits, after the last one at a time, and until when: only for a new pool. Pods that came before their
@@ -140,7 +155,7 @@ func (w Window) idle(a Arriving) plan.Delay {
 
 // quiet is when the burst is over if no pod comes any more.
 func (w Window) quiet(a Arriving) time.Time {
-	if a.Unconfirmed || a.Unlikely > 0 {
+	if a.doubtful() {
 		return a.Last.Add(w.Idle)
 	}
 	return a.Last.Add(min(calm, w.Idle))

@@ -136,14 +136,17 @@ func TestABurstEndsDuringADecision(t *testing.T) {
 		now   int
 		ended bool
 	}{
-		"nothing has come yet":            {after: before, now: 1020},
-		"all have come that were to come": {after: sets(40, joined(at(500), waiting(500, 0, at(0), at(1700)))), now: 1800, ended: true},
-		"the last came a moment ago":      {after: sets(40, joined(at(500), waiting(500, 0, at(0), at(1790)))), now: 1800},
-		"the rest is still announced":     {after: sets(40, joined(at(500), waiting(450, 50, at(0), at(1790)))), now: 1800, ended: true},
-		"more have come":                  {after: sets(40, joined(at(500), waiting(501, 0, at(0), at(1700)))), now: 1800},
-		"another workload has come":       {after: sets(41, joined(at(600), waiting(500, 0, at(0), at(1000)))), now: 1800},
-		"some are gone again":             {after: sets(40, joined(at(500), waiting(300, 0, at(0), at(1000)))), now: 1800, ended: true},
-		"the longest window is over":      {after: sets(40, joined(at(500), waiting(500, 0, at(0), at(9990)))), now: 10000, ended: true},
+		"nothing has come yet":                 {after: before, now: 1020},
+		"all have come that were to come":      {after: sets(40, joined(at(500), waiting(500, 0, at(1010), at(1700)))), now: 1800, ended: true},
+		"the last came a moment ago":           {after: sets(40, joined(at(500), waiting(500, 0, at(1010), at(1790)))), now: 1800, ended: true},
+		"the rest is announced, and comes":     {after: sets(40, joined(at(500), waiting(450, 50, at(1010), at(1790)))), now: 1800, ended: true},
+		"the rest is not believed":             {after: sets(40, joined(at(500), doubted(waiting(400, 0, at(1010), at(1790))))), now: 1800},
+		"it is not known how many are to come": {after: sets(40, joined(at(500), unconfirmed(waiting(450, 50, at(1010), at(1790))))), now: 1800},
+		"a workload came half a second ago":    {after: sets(40, joined(at(500), waiting(450, 50, at(1010), at(1090)))), now: 1100},
+		"more have come":                       {after: sets(40, joined(at(500), waiting(501, 0, at(1010), at(1700)))), now: 1800},
+		"another workload has come":            {after: sets(41, joined(at(600), waiting(500, 0, at(1010), at(1000)))), now: 1800},
+		"some are gone again":                  {after: sets(40, joined(at(500), waiting(300, 0, at(0), at(1000)))), now: 1800, ended: true},
+		"the longest window is over":           {after: sets(40, joined(at(500), waiting(500, 0, at(1010), at(9990)))), now: 10000, ended: true},
 	} {
 		if got := w.Ended(before, tc.after, begin, at(tc.now)); got != tc.ended {
 			t.Errorf("%s: ended %t, want %t", name, got, tc.ended)
