@@ -32,7 +32,7 @@ type Arriving struct {
 }
 
 // doubtful reports whether it is not known how many pods are to come.
-func (a *Arriving) doubtful() bool { return a.Unconfirmed || a.Unlikely > 0 }
+func (a Arriving) doubtful() bool { return a.Unconfirmed || a.Unlikely > 0 }
 
 // Window says how long to gather before a decision. Its two settings are upper limits:
 // mostly it is much shorter.
@@ -71,7 +71,7 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 	if a.Waiting == 0 || a.Last.IsZero() || !end.After(now) {
 		return plan.Delay{}, time.Time{}
 	}
-	if d := w.waits(a, now, newPool, making, w.joining, w.idle); d.Code != reason.None {
+	if d := waits(a, now, newPool, making, w.joining, w.idle); d.Code != reason.None {
 		if end.Before(d.Until) {
 			d.Until = end
 		}
@@ -84,7 +84,7 @@ func (w Window) Decision(a Arriving, since, now time.Time) (d plan.Delay, burst 
 }
 
 // waits is the first of some rules by which pods wait; no code is that they do not.
-func (w Window) waits(a Arriving, now time.Time, rules ...func(Arriving) plan.Delay) plan.Delay {
+func waits(a Arriving, now time.Time, rules ...func(Arriving) plan.Delay) plan.Delay {
 	for _, rule := range rules {
 		if d := rule(a); d.Until.After(now) {
 			return d
@@ -101,7 +101,7 @@ func (w Window) Ended(before, after Arriving, since, now time.Time) bool {
 		return false
 	case !since.Add(w.Longest).After(now):
 		return true
-	case w.waits(after, now, newPool, making, w.joining).Code != reason.None:
+	case waits(after, now, newPool, making, w.joining).Code != reason.None:
 		return false
 	}
 	return !w.quiet(after).After(now) || !after.doubtful() && now.Sub(after.Joined) >= w.Idle

@@ -12,7 +12,7 @@ import (
 )
 
 // lineUp exchanges places between pods of one template, so that those that kube-scheduler tries first have theirs together on few
-// nodes, which open first. A pod that is tried before its node is open loses its nomination, and another may take its room.
+// nodes: these open after the others. A pod that is tried before its node is open loses its nomination, and another may take its room.
 func (w *World) lineUp(claims []string) {
 	var pods []queuedPod
 	free := map[snapshot.TemplateIndex][]freePlaces{}
