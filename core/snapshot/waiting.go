@@ -9,8 +9,8 @@ type Waiting struct {
 	// took its place last.
 	Placed int       `json:"placed,omitempty"`
 	Landed time.Time `json:"landed,omitzero"`
-	// Moving is how many pods disruptions are to move and that have not gone yet, and Evicting how many
-	// of them have not been evicted.
+	// Moving is how many pods disruptions move that have not gone yet, or whose successors have yet to be made, and Evicting
+	// how many of them have not been evicted.
 	Moving   int `json:"moving,omitempty"`
 	Evicting int `json:"evicting,omitempty"`
 	// Leaving is how many pods end on nodes that stay, and how many more there are than their workloads want: those end in a

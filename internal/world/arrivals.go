@@ -21,7 +21,7 @@ func (w *World) Transit() wait.Transit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return wait.Transit{
-		Placed: len(w.ledger.places), Lost: len(w.ledger.lost), Moving: len(w.ledger.arranged), Leaving: w.surplus() + w.ending(), All: len(w.pods.all),
+		Placed: len(w.ledger.places), Lost: len(w.ledger.lost), Moving: w.ledger.moving(), Leaving: w.surplus() + w.ending(), All: len(w.pods.all),
 		Landed: w.ledger.progress, Now: w.clock.Now(), ScaledDown: w.scaleDowns.lately(w.clock.Now()),
 	}
 }

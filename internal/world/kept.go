@@ -31,6 +31,17 @@ func (w *World) keep(pod *corev1.Pod, a arrangement, gone bool) {
 	}
 }
 
+// moving counts the pods that disruptions have yet to move, and those moved whose successors have yet to be made.
+func (l *ledger) moving() int {
+	n := len(l.arranged)
+	for _, place := range l.kept {
+		if _, ends := l.arranged[place.pod.UID]; !ends {
+			n++
+		}
+	}
+	return n
+}
+
 // releaseKept gives up places whose successors exist, or do not come. A ReplicaSet still makes as many as it lacks, for the pods that were
 // evicted last. That of a pod of a StatefulSet has the pod's name.
 func (w *World) releaseKept() {

@@ -190,7 +190,7 @@ func (w *World) PodsOf(claim string) []PodRef {
 
 // describe reports which places are not taken yet, and which were lost.
 func (l *ledger) describe(out *snapshot.Waiting) {
-	out.Placed, out.Landed, out.Moving = len(l.places), l.progress.UTC(), len(l.arranged)
+	out.Placed, out.Landed, out.Moving = len(l.places), l.progress.UTC(), l.moving()
 	for _, uid := range order.Keys(l.lost) {
 		out.Lost = append(out.Lost, snapshot.Lost{UID: string(uid), At: l.lost[uid].UTC()})
 	}
