@@ -167,7 +167,9 @@ func (w *World) Corrections() []Nomination {
 	for uid, k := range w.ledger.toRecheck {
 		claim := w.ledger.claimFor(uid)
 		node := w.nodes.nodeFor(claim)
+		said := w.ledger.nominations[uid]
 		switch {
+		case node != nil && said != nil && said.node == node.Name: // it stands
 		case !isOpen(node): // the pod has no place, or is nominated when its node opens
 			out = w.withdraw(out, uid, k)
 		case w.ledger.contended() || len(w.ledger.places) <= fewPlaces:

@@ -282,6 +282,26 @@ func TestNominationsAreRepeatedWhenANodeOpens(t *testing.T) {
 	}
 }
 
+// A nomination that is written again before the node opens stands, also if the pod has changed its place meanwhile. It is taken back
+// when the pod loses its place.
+func TestNominationsForClosedNodesStand(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2)
+	b.NominationsFor(map[string]string{"claim-0": "node-0"})
+	b.tell(0, "node-0", "")
+	b.tell(0, "", "")
+	if got := b.told(b.NominationsFor(map[string]string{"claim-0": "node-0"})); got != "0:node-0" {
+		t.Fatalf("the pod is nominated again: %q", got)
+	}
+	if got := b.told(b.Corrections()); got != "" {
+		t.Errorf("the nomination is corrected: %q", got)
+	}
+	b.Remove(claim(0))
+	if got := b.told(b.Corrections()); got != "0: 1:" {
+		t.Errorf("the claim is gone: %q", got)
+	}
+}
+
 // When a pod takes the room of others, the smallest of them lose their places: they find room elsewhere.
 func TestSmallPodsLoseTheirPlaces(t *testing.T) {
 	t.Parallel()
