@@ -31,6 +31,7 @@ type ledger struct {
 	displaced map[owner.Ref][]displacement // pods that disruptions have moved, by workload
 	kept      map[key]keptPlace            // the places of evicted pods whose successors do not exist yet
 	crowded   map[string]bool              // claims whose room another pod may have taken
+	opening   map[string]time.Time         // claims whose nodes are being opened, and since when
 	guided    []*guidance                  // of the disruptions whose pods are guided, the oldest first
 	guidedOn  time.Time                    // when a receiver last opened or closed for them
 	wakeGuide func()
@@ -54,7 +55,7 @@ type placedPod struct {
 }
 
 func newLedger() ledger {
-	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]placedPod{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, kept: map[key]keptPlace{}, crowded: map[string]bool{},
+	return ledger{places: map[types.UID]string{}, byClaim: map[string]map[types.UID]placedPod{}, since: map[string]time.Time{}, taken: map[string]model.Resources{}, arranged: map[types.UID]arrangement{}, displaced: map[owner.Ref][]displacement{}, kept: map[key]keptPlace{}, crowded: map[string]bool{}, opening: map[string]time.Time{},
 		shapes: map[snapshot.TemplateIndex]int{}, nominations: map[types.UID]*nominated{}, toRecheck: map[types.UID]key{}, foreign: map[key]struct{}{}, inherited: map[types.UID]key{}, lost: map[types.UID]time.Time{}}
 }
 
@@ -304,6 +305,7 @@ func (l *ledger) release(pod types.UID) {
 func (w *World) breakPromises(claim string) {
 	delete(w.ledger.since, claim)
 	delete(w.ledger.taken, claim)
+	delete(w.ledger.opening, claim)
 	pods := w.ledger.byClaim[claim]
 	uids := slices.SortedFunc(maps.Keys(pods), func(a, b types.UID) int { return compareKeys(pods[a].key, pods[b].key) })
 	for _, uid := range uids {

@@ -70,7 +70,9 @@ func (w *World) enterNode(node *corev1.Node) {
 	w.nodes.joined[node.Spec.ProviderID] = node.Name
 	w.nodes.nodeReturned(node)
 	if isOpen(node) && !isOpen(old) {
-		w.recheckNominations(w.nodes.claimOf(node.Name))
+		claim := w.nodes.claimOf(node.Name)
+		delete(w.ledger.opening, claim)
+		w.recheckNominations(claim)
 	}
 	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID || len(old.OwnerReferences) != len(node.OwnerReferences) {
 		w.nodes.stale = true

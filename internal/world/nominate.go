@@ -157,7 +157,7 @@ func (w *World) Heard(claim, node string) bool {
 	return true
 }
 
-// Corrections returns the nominations that open nodes lack, because the scheduler removed them or because
+// Corrections returns the nominations that nodes which are open, or are being opened, lack, because the scheduler removed them or because
 // the place was found after the node had opened, and those to take back. It returns each nomination once
 // and assumes that the caller writes it.
 func (w *World) Corrections() []Nomination {
@@ -170,7 +170,7 @@ func (w *World) Corrections() []Nomination {
 		said := w.ledger.nominations[uid]
 		switch {
 		case node != nil && said != nil && said.node == node.Name: // it stands
-		case !isOpen(node): // the pod has no place, or is nominated when its node opens
+		case !isOpen(node) && !w.isOpening(claim): // the pod has no place, or is nominated when its node opens
 			out = w.withdraw(out, uid, k)
 		case w.ledger.contended() || len(w.ledger.places) <= fewPlaces:
 			out = w.nominate(out, uid, k, node.Name)
@@ -326,6 +326,16 @@ func (w *World) Refused(ref PodRef) bool {
 	defer w.mu.Unlock()
 	pod := w.pods.all[key{Namespace: ref.Namespace, Name: ref.Name}]
 	return pod != nil && pod.UID == ref.UID && ingest.IsJudged(pod)
+}
+
+// opening is how long a node counts as being opened at most: on a busy API server the write takes a second.
+const opening = 5 * time.Second
+
+// isOpening reports whether a claim's node is being opened: what kube-scheduler takes away meanwhile would be written too late once we see the
+// node open, because others have taken the room by then.
+func (w *World) isOpening(claim string) bool {
+	at, is := w.ledger.opening[claim]
+	return is && w.nodes.nodeFor(claim) != nil && w.clock.Since(at) < opening
 }
 
 // isOpen reports whether a node has been registered and takes pods.

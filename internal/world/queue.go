@@ -78,6 +78,7 @@ const (
 // that are all nominated and that kube-scheduler does not try meanwhile, or all if there are none. Those of the pods that it tries first come
 // first, and nodes without pods last. A pod that is tried while its node is closed loses its nomination. That does no harm if the pod
 // is nominated again before the node opens; but we learn of it later, and a node that opens meanwhile has room for others.
+// The world assumes that the caller opens them.
 func (w *World) NextToOpen(together, closed map[string]string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +97,10 @@ func (w *World) NextToOpen(together, closed map[string]string) []string {
 		return first[claim] < soon || first[claim] == len(queue) || w.lacksNominations(claim, closed[claim])
 	})
 	if len(later) > 0 {
-		return later
+		claims = later
+	}
+	for _, claim := range claims {
+		w.ledger.opening[claim] = w.clock.Now()
 	}
 	return claims
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -141,4 +142,25 @@ func TestSomeNodesOpenLast(t *testing.T) {
 	open("claim-0", "claim-1 without")
 	b.tell(0, "", "")
 	open("claim-1 claim-0 without")
+}
+
+// What kube-scheduler takes away while the write that opens a node is on its way is nominated again at once, for five seconds at most.
+func TestNominationsAreRepeatedWhileANodeIsBeingOpened(t *testing.T) {
+	t.Parallel()
+	b := newBought(t, 1, 2)
+	nodes := map[string]string{"claim-0": "node-0"}
+	lose := func(want, when string) {
+		t.Helper()
+		b.NominationsFor(nodes)
+		b.tell(0, "node-0", "")
+		b.tell(0, "", "")
+		if got := b.told(b.Corrections()); got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+	}
+	lose("", "the node is closed")
+	b.NextToOpen(nodes, nodes)
+	lose("0:node-0", "it is being opened")
+	b.clock.SetTime(noon.Add(5 * time.Second))
+	lose("", "it has not opened")
 }
