@@ -328,19 +328,24 @@ func (w *World) breakPromise(uid types.UID, k key) {
 
 // exchangePlaces handles a pod that was bound to a node on which another pod had its place. If that other
 // pod has the same template, it has lost its place, and gets the place that the bound pod left behind, or
-// waits again. exchangePlaces reports whether there was such a pod.
+// waits again. exchangePlaces reports whether there was such a pod. Of several it is one without a nomination: the bound pod took the room
+// that is not kept.
 func (w *World) exchangePlaces(pod *corev1.Pod, host, left string) bool {
 	shape := w.shapeOf(pod)
+	places := w.ledger.byClaim[host]
+	before := func(a, b types.UID) bool {
+		return cmp.Or(order.Bools(w.ledger.isNominated(a), w.ledger.isNominated(b)), compareKeys(places[a].key, places[b].key)) < 0
+	}
 	var loser types.UID
-	for uid, s := range w.ledger.byClaim[host] {
-		if s.shape == shape && (loser == "" || compareKeys(s.key, w.ledger.byClaim[host][loser].key) < 0) {
+	for uid, s := range places {
+		if s.shape == shape && (loser == "" || before(uid, loser)) {
 			loser = uid
 		}
 	}
 	if loser == "" {
 		return false
 	}
-	k := w.ledger.byClaim[host][loser].key
+	k := places[loser].key
 	if left == "" || w.nodes.claim(left) == nil {
 		w.breakPromise(loser, k)
 		return true

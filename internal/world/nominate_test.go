@@ -349,6 +349,26 @@ func TestPodsThatAreComing(t *testing.T) {
 	}
 }
 
+// Of the pods whose place a pod of their template takes, one without a nomination gets the place that was left: the nominations of the
+// others keep their room.
+func TestPodsWithNominationsKeepTheirPlaces(t *testing.T) {
+	t.Parallel()
+	b := newBoughtTwo(t)
+	b.NominationsFor(map[string]string{"claim-0": "node-0"})
+	for i := range b.pods {
+		b.tell(i, map[int]string{0: "node-0", 1: "node-0", 2: "node-0", 4: "node-0"}[i], "")
+	}
+	b.tell(2, "", "")
+	b.Corrections()
+	b.tell(5, "", "node-0")
+	if place, _ := b.PlaceOf(b.pods[2].UID); place != "claim-1" {
+		t.Errorf("the pod without a nomination has its place on %s", place)
+	}
+	if got := b.told(b.Corrections()); got != "" {
+		t.Errorf("nominations are corrected: %q", got)
+	}
+}
+
 // Landed pods are in their own places or in those of like pods; all others have strayed.
 func TestPlacementsAreCounted(t *testing.T) {
 	t.Parallel()
