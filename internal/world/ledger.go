@@ -31,7 +31,7 @@ type ledger struct {
 	displaced map[owner.Ref][]displacement // pods that disruptions have moved, by workload
 	kept      map[key]keptPlace            // the places of evicted pods whose successors do not exist yet
 	crowded   map[string]bool              // claims whose room another pod may have taken
-	opening   map[string]time.Time         // claims whose nodes are being opened, and since when
+	opening   map[string]time.Time         // since when the nodes of claims are being opened, see NextToOpen
 	guided    []*guidance                  // of the disruptions whose pods are guided, the oldest first
 	guidedOn  time.Time                    // when a receiver last opened or closed for them
 	wakeGuide func()
@@ -328,23 +328,18 @@ func (w *World) breakPromise(uid types.UID, k key) {
 
 // exchangePlaces handles a pod that was bound to a node on which another pod had its place. If that other
 // pod has the same template, it has lost its place, and gets the place that the bound pod left behind, or
-// waits again. exchangePlaces reports whether there was such a pod. Of several it is one without a nomination: the bound pod took the room
-// that is not kept.
+// waits again. Of several such pods, one without a nomination loses its place: no nomination kept its room.
+// exchangePlaces reports whether there was such a pod.
 func (w *World) exchangePlaces(pod *corev1.Pod, host, left string) bool {
 	shape := w.shapeOf(pod)
 	places := w.ledger.byClaim[host]
-	before := func(a, b types.UID) bool {
-		return cmp.Or(order.Bools(w.ledger.isNominated(a), w.ledger.isNominated(b)), compareKeys(places[a].key, places[b].key)) < 0
-	}
-	var loser types.UID
-	for uid, s := range places {
-		if s.shape == shape && (loser == "" || before(uid, loser)) {
-			loser = uid
-		}
-	}
-	if loser == "" {
+	alike := slices.DeleteFunc(slices.Collect(maps.Keys(places)), func(uid types.UID) bool { return places[uid].shape != shape })
+	if len(alike) == 0 {
 		return false
 	}
+	loser := slices.MinFunc(alike, func(a, b types.UID) int {
+		return cmp.Or(order.Bools(w.ledger.isNominated(a), w.ledger.isNominated(b)), compareKeys(places[a].key, places[b].key))
+	})
 	k := places[loser].key
 	if left == "" || w.nodes.claim(left) == nil {
 		w.breakPromise(loser, k)

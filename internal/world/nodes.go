@@ -70,9 +70,7 @@ func (w *World) enterNode(node *corev1.Node) {
 	w.nodes.joined[node.Spec.ProviderID] = node.Name
 	w.nodes.nodeReturned(node)
 	if isOpen(node) && !isOpen(old) {
-		claim := w.nodes.claimOf(node.Name)
-		delete(w.ledger.opening, claim)
-		w.recheckNominations(claim)
+		w.recheckNominations(w.nodes.claimOf(node.Name))
 	}
 	if old == nil || old.Spec.ProviderID != node.Spec.ProviderID || len(old.OwnerReferences) != len(node.OwnerReferences) {
 		w.nodes.stale = true
