@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"sync"
 
 	"tenon/core/snapshot"
 )
@@ -55,13 +56,21 @@ func (j *Journal) part(text []byte) (string, error) {
 	return digest, err
 }
 
+// packers are used again: each has tables of a megabyte, many times the size of a part.
+var packers = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is none of gzip's
+	}
+	return w
+}}
+
 func pack(text []byte) (Part, error) {
 	var zipped bytes.Buffer
-	w, err := gzip.NewWriterLevel(&zipped, gzip.BestSpeed)
-	if err != nil {
-		return Part{}, fmt.Errorf("write journal: %w", err)
-	}
-	_, err = w.Write(text)
+	w := packers.Get().(*gzip.Writer)
+	defer packers.Put(w)
+	w.Reset(&zipped)
+	_, err := w.Write(text)
 	if err = errors.Join(err, w.Close()); err != nil {
 		return Part{}, fmt.Errorf("write journal: %w", err)
 	}
