@@ -5,6 +5,7 @@ package telemetry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,13 +101,19 @@ var quiet = []struct {
 	{"controller-runtime.healthz", zapcore.InfoLevel},
 }
 
-func filtered(core zapcore.Core) zapcore.Core { return filter{core} }
+func filtered(core zapcore.Core) zapcore.Core { return filter{Core: core} }
 
-type filter struct{ zapcore.Core }
+// filter encodes the fields of a logger when it writes a line: every call of a controller has a logger
+// of its own, and hardly any writes a line.
+type filter struct {
+	zapcore.Core
+	fields []zapcore.Field
+}
 
 // With keeps the filter in place on loggers derived from this one.
 func (f filter) With(fields []zapcore.Field) zapcore.Core {
-	return filter{f.Core.With(fields)}
+	f.fields = append(slices.Clip(f.fields), fields...)
+	return f
 }
 
 // Check leaves the entry out of the outputs, or asks the wrapped core.
@@ -116,5 +123,8 @@ func (f filter) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapco
 			return checked
 		}
 	}
-	return f.Core.Check(entry, checked)
+	if !f.Enabled(entry.Level) {
+		return checked
+	}
+	return f.Core.With(f.fields).Check(entry, checked)
 }
