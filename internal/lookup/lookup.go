@@ -13,9 +13,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tenon/api/condition"
 	karpenterv1 "tenon/api/karpenter/v1"
 )
 
@@ -37,6 +39,7 @@ const (
 	claimPool      = "metadata.labels.nodepool"
 	claimClass     = "spec.nodeClassRef"
 	claimCommand   = "metadata.annotations.disruption"
+	claimRejected  = "status.conditions.launched"
 	poolClass      = "spec.template.spec.nodeClassRef"
 )
 
@@ -52,6 +55,7 @@ func Indexes() []Index {
 		{&karpenterv1.NodeClaim{}, claimPool, by(func(c *karpenterv1.NodeClaim) string { return c.Labels[karpenterv1.LabelNodePool] })},
 		{&karpenterv1.NodeClaim{}, claimClass, by(func(c *karpenterv1.NodeClaim) string { return classKey(c.Spec.NodeClassRef) })},
 		{&karpenterv1.NodeClaim{}, claimCommand, by(func(c *karpenterv1.NodeClaim) string { return disrupted(c) })},
+		{&karpenterv1.NodeClaim{}, claimRejected, by(rejectedIn)},
 		{&karpenterv1.NodePool{}, poolClass, by(func(p *karpenterv1.NodePool) string { return classKey(p.Spec.Template.Spec.NodeClassRef) })},
 	}
 }
@@ -71,6 +75,16 @@ func deleting(object client.Object) string {
 		return ""
 	}
 	return "set"
+}
+
+// rejectedIn is the index value of a claim whose launch was rejected: its pool.
+func rejectedIn(claim *karpenterv1.NodeClaim) string {
+	c := meta.FindStatusCondition(claim.Status.Conditions, karpenterv1.ConditionLaunched)
+	if claim.DeletionTimestamp == nil && claim.Status.ProviderID == "" &&
+		c != nil && c.Status == metav1.ConditionUnknown && c.Reason != condition.AwaitingReconciliation {
+		return claim.Labels[karpenterv1.LabelNodePool]
+	}
+	return ""
 }
 
 // disrupted is the index value of a claim, or a node without one, that a disruption concerns.
@@ -214,6 +228,11 @@ func ClaimOf(ctx context.Context, r client.Reader, node *corev1.Node) (*karpente
 // ClaimsIn lists the claims of a pool.
 func ClaimsIn(ctx context.Context, r client.Reader, pool string) ([]*karpenterv1.NodeClaim, error) {
 	return claims(ctx, r, claimPool, pool)
+}
+
+// ClaimsRejected lists the claims of a pool whose launch was rejected.
+func ClaimsRejected(ctx context.Context, r client.Reader, pool string) ([]*karpenterv1.NodeClaim, error) {
+	return claims(ctx, r, claimRejected, pool)
 }
 
 // ClaimsWith lists the claims of a node class.
