@@ -22,12 +22,9 @@ var stateLabels = []string{
 	"name", "namespace", "owner", "node", "scheduled", "nodepool", "zone", "arch", "capacity_type", "instance_type", "phase", "ready", "managed",
 }
 
-// refresh sets the gauges again. Every change of a pod asks for it; it runs at most every thirty seconds.
+// refresh sets the gauges again, and asks for the next time.
 func (c *controller) refresh(ctx context.Context) (reconcile.Result, error) {
 	now := c.kit.Clock.Now()
-	if wait := every - now.Sub(c.last); !c.last.IsZero() && wait > 0 {
-		return reconcile.In(wait), nil
-	}
 	var nodes corev1.NodeList
 	if err := c.kit.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Never, fmt.Errorf("list nodes: %w", err)
@@ -42,7 +39,6 @@ func (c *controller) refresh(ctx context.Context) (reconcile.Result, error) {
 	}
 	c.tellStates(pods.Items, byName)
 	c.tellWaits(pods.Items, now)
-	c.last = now
 	return reconcile.In(every), nil
 }
 

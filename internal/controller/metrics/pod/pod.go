@@ -29,7 +29,9 @@ func New(kit reconcile.Kit) []reconcile.Controller {
 	c := &controller{kit: kit, description: kit.Cloud.Describe(), waiting: map[reconcile.Key]waiting{}}
 	return []reconcile.Controller{{
 		Name: "metrics.pod", Workers: reconcile.One,
-		Watches: []reconcile.Watch{{Kind: &corev1.Pod{}, Keys: withGauges, Matters: matters}},
+		Watches: []reconcile.Watch{{Kind: &corev1.Pod{}, Matters: matters}},
+		// The empty key is for the gauges of all pods: they are updated together, because with many pods they have only counts.
+		SubscribeKeys: func(wake func(...reconcile.Key)) { wake(reconcile.Key{}) },
 		Reconcile: func(ctx context.Context, key reconcile.Key) (reconcile.Result, error) {
 			if key == (reconcile.Key{}) {
 				return c.refresh(ctx)
@@ -37,12 +39,6 @@ func New(kit reconcile.Kit) []reconcile.Controller {
 			return reconcile.Never, c.look(ctx, key)
 		},
 	}}
-}
-
-// withGauges adds the empty key for the gauges of all pods: they are updated together, because with
-// many pods they have only counts.
-func withGauges(_ context.Context, o client.Object) []reconcile.Key {
-	return []reconcile.Key{client.ObjectKeyFromObject(o), {}}
 }
 
 // matters leaves out changes that say nothing about how far a pod is.
@@ -58,7 +54,6 @@ type controller struct {
 	kit         reconcile.Kit
 	description cloud.Description
 	waiting     map[reconcile.Key]waiting
-	last        time.Time     // when the gauges were told
 	shown       [6][][]string // the series of each gauge, to remove those of pods that are gone
 }
 

@@ -244,7 +244,8 @@ func TestManyPodsAreCounted(t *testing.T) {
 // Changes that say nothing about how far a pod is wake no controller.
 func TestWhatMatters(t *testing.T) {
 	t.Parallel()
-	w := pod.New(harness.New(t, memory.Options{}).Kit)[0].Watches[0]
+	controller := pod.New(harness.New(t, memory.Options{}).Kit)[0]
+	w := controller.Watches[0]
 	old := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Labels: map[string]string{"x": "1"}}}
 	same, other := old.DeepCopy(), old.DeepCopy()
 	same.Labels["x"] = "2"
@@ -252,9 +253,14 @@ func TestWhatMatters(t *testing.T) {
 	if w.Wakes(old, same) || !w.Wakes(old, other) || !w.Wakes(nil, old) || !w.Wakes(old, nil) {
 		t.Error("the wrong changes wake")
 	}
-	if diff := cmp.Diff([]reconcile.Key{{Namespace: "default", Name: "a"}, {}}, w.KeysOf(t.Context(), old)); diff != "" {
+	if diff := cmp.Diff([]reconcile.Key{{Namespace: "default", Name: "a"}}, w.KeysOf(t.Context(), old)); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
+	controller.SubscribeKeys(func(keys ...reconcile.Key) {
+		if diff := cmp.Diff([]reconcile.Key{{}}, keys); diff != "" {
+			t.Errorf("keys at the start (-want +got):\n%s", diff)
+		}
+	})
 }
 
 // Metrics that are switched off cost no work.
