@@ -26,6 +26,7 @@ type nodeState struct {
 	bought   map[string]string                 // claims by provider ID
 	joined   map[string]string                 // nodes by provider ID
 	nodeless map[string]bool                   // claims in use whose node was removed
+	unjoined int                               // how many of the claims have no node yet
 
 	list    []snapshot.Node          // as of the last refresh, like everything below
 	leaving []string                 // names of nodes in the list that leave, sorted
@@ -132,7 +133,7 @@ func (w *World) putClaim(claim *karpenterv1.NodeClaim) {
 	if old != nil && old.ResourceVersion == claim.ResourceVersion {
 		return
 	}
-	w.nodes.claims[claim.Name] = claim
+	w.nodes.setClaim(claim.Name, claim)
 	if claim.Status.ProviderID != "" {
 		w.nodes.bought[claim.Status.ProviderID] = claim.Name
 	}
@@ -172,7 +173,7 @@ func (w *World) removeClaim(name string) {
 	if c := w.nodes.claims[name]; c != nil {
 		delete(w.nodes.bought, c.Status.ProviderID)
 	}
-	delete(w.nodes.claims, name)
+	w.nodes.setClaim(name, nil)
 	delete(w.nodes.assumed, name)
 	delete(w.nodes.nodeless, name)
 	w.nodes.stale = true
@@ -188,15 +189,19 @@ func (r *nodeState) claim(name string) *karpenterv1.NodeClaim {
 	return r.assumed[name]
 }
 
-// withoutNode counts the claims that have no node yet.
-func (r *nodeState) withoutNode() int {
-	n := len(r.assumed)
-	for _, c := range r.claims {
-		if c.Status.NodeName == "" {
-			n++
-		}
+// setClaim replaces a claim, or removes it if it is nil.
+func (r *nodeState) setClaim(name string, claim *karpenterv1.NodeClaim) {
+	if old := r.claims[name]; old != nil && old.Status.NodeName == "" {
+		r.unjoined--
 	}
-	return n
+	if claim == nil {
+		delete(r.claims, name)
+		return
+	}
+	r.claims[name] = claim
+	if claim.Status.NodeName == "" {
+		r.unjoined++
+	}
 }
 
 // standing reports whether a node is in the picture, and whether it is leaving.

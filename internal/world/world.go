@@ -242,5 +242,5 @@ func (w *World) Pod(namespace, name string) (*corev1.Pod, bool) {
 func (w *World) Size() (nodes, pods int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.nodes.nodes) + w.nodes.withoutNode(), len(w.pods.all)
+	return len(w.nodes.nodes) + len(w.nodes.assumed) + w.nodes.unjoined, len(w.pods.all)
 }
