@@ -125,7 +125,7 @@ func TestOneWriteOpensAndInitializes(t *testing.T) {
 	}
 }
 
-// A claim says that its node stays closed once it has been so for ten seconds: nearly all open earlier.
+// A claim says that its node stays closed once it has been so for half a minute: nearly all open earlier.
 func TestAClosedNodeIsToldOfLate(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, memory.Options{})
@@ -133,13 +133,36 @@ func TestAClosedNodeIsToldOfLate(t *testing.T) {
 	s.Put(s.Named("web-1", "web"))
 	s.run()
 	s.join(harness.Ready)
-	if again := s.run().After; again > closedUntold {
+	if again := s.run().After; again > untold {
 		t.Errorf("looks again in %s", again)
 	}
 	s.expect(karpenterv1.ConditionRegistered, "Unknown", "NodeNotFound", "Node not registered with cluster")
-	s.Clock.Step(closedUntold)
+	s.Clock.Step(untold)
 	s.run()
 	s.expect(karpenterv1.ConditionRegistered, "Unknown", "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
+}
+
+// What a registered node waits for is told with its registration, and what it waits for then only if that lasts.
+func TestAnObstacleIsToldOfLate(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, memory.Options{})
+	s.Put(s.Named("web-1", "web"))
+	s.run()
+	s.join(func(n *corev1.Node) { n.Status.Conditions = nil })
+	s.run()
+	s.expect(karpenterv1.ConditionInitialized, "Unknown", "NodeNotReady", "Node status is NotReady")
+	var node corev1.Node
+	s.Get("node-web-1", &node)
+	harness.Ready(&node)
+	node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
+	s.Put(&node)
+	if again := s.run().After; again <= 0 || again > untold {
+		t.Errorf("looks again in %s", again)
+	}
+	s.expect(karpenterv1.ConditionInitialized, "Unknown", "NodeNotReady", "Node status is NotReady")
+	s.Clock.Step(untold)
+	s.run()
+	s.expect(karpenterv1.ConditionInitialized, "Unknown", "KnownEphemeralTaintsExist", `KnownEphemeralTaint "node.kubernetes.io/not-ready:NoSchedule" still exists`)
 }
 
 // A node that opens opens the others of its group, but not those that are not ready or whose claim is going.

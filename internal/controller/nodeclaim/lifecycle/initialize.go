@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -13,6 +14,7 @@ import (
 	"tenon/core/order"
 	"tenon/internal/mark"
 	"tenon/internal/patch"
+	"tenon/internal/reconcile"
 )
 
 const (
@@ -59,25 +61,28 @@ func ready(node *corev1.Node) bool {
 }
 
 // initialize marks the node of a registered claim when nothing stands in the way.
-func (l *lifecycle) initialize(ctx context.Context, claim *karpenterv1.NodeClaim, conditions *condition.Set, nodes []*corev1.Node) error {
+func (l *lifecycle) initialize(ctx context.Context, claim *karpenterv1.NodeClaim, conditions *condition.Set, nodes []*corev1.Node) (reconcile.Result, error) {
 	if len(nodes) != 1 {
 		conditions.SetUnknown(karpenterv1.ConditionInitialized, nodeNotFound, nodeNotFoundMessage)
-		return nil
+		return reconcile.Never, nil
 	}
 	if o := findObstacle(nodes[0], claim); o != (uninitialized{}) {
+		if left := untold - l.joined(nodes[0]); left > 0 && meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionRegistered) {
+			return reconcile.In(left), nil
+		}
 		conditions.SetUnknown(karpenterv1.ConditionInitialized, o.reason, o.message)
-		return nil
+		return reconcile.Never, nil
 	}
 	node := nodes[0].DeepCopy()
 	node.Labels = merged(node.Labels, map[string]string{karpenterv1.LabelInitialized: "true"})
 	if nodes[0].Labels[karpenterv1.LabelInitialized] != "true" {
 		if err := patch.Merge(ctx, l.kit, nodes[0], node); err != nil {
-			return fmt.Errorf("mark node %s as initialized: %w", node.Name, err)
+			return reconcile.Never, fmt.Errorf("mark node %s as initialized: %w", node.Name, err)
 		}
 	}
 	conditions.SetTrue(karpenterv1.ConditionInitialized)
 	mark.Consistent(conditions, claim, node)
-	return l.markQuiet(ctx, claim, conditions)
+	return reconcile.Never, l.markQuiet(ctx, claim, conditions)
 }
 
 // markQuiet says of a claim at once what its pool's window allows from the first moment, instead of a write of its own.

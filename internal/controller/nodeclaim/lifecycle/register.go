@@ -49,7 +49,7 @@ func (l *lifecycle) advance(ctx context.Context, claim *karpenterv1.NodeClaim, c
 			return result, err
 		}
 	}
-	return reconcile.Never, l.initialize(ctx, claim, conditions, nodes)
+	return l.initialize(ctx, claim, conditions, nodes)
 }
 
 // refresh carries True conditions over to this generation: the spec never changes, so a new generation only
@@ -86,8 +86,8 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 	wait, together := l.staysClosed(ctx, claim, node)
 	if wait > 0 {
 		err := l.saveNode(ctx, nodes[0], node)
-		if untold := closedUntold - l.joined(node); untold > 0 {
-			return reconcile.In(min(wait, untold)), err
+		if left := untold - l.joined(node); left > 0 {
+			return reconcile.In(min(wait, left)), err
 		}
 		conditions.SetUnknown(karpenterv1.ConditionRegistered, "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
 		return reconcile.In(wait), err
@@ -179,8 +179,9 @@ const (
 	longestClosed  = time.Minute
 )
 
-// closedUntold is how long a closed node waits before its claim says so. Most nodes open earlier, and in a burst each write counts.
-const closedUntold = 30 * time.Second
+// untold is how long after its node has joined a claim does not say what the node waits for, unless it is written anyway. Most nodes open
+// earlier and are ready soon, and in a burst each write counts.
+const untold = 30 * time.Second
 
 // joined is how long ago a node joined.
 func (l *lifecycle) joined(node *corev1.Node) time.Duration {
