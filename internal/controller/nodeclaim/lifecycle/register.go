@@ -85,12 +85,11 @@ func (l *lifecycle) register(ctx context.Context, claim *karpenterv1.NodeClaim, 
 	l.warnOfRace(ctx, claim, nodes[0])
 	wait, together := l.staysClosed(ctx, claim, node)
 	if wait > 0 {
-		err := l.saveNode(ctx, nodes[0], node)
 		if left := untold - l.joined(node); left > 0 {
-			return reconcile.In(min(wait, left)), err
+			return reconcile.In(min(wait, left)), nil
 		}
 		conditions.SetUnknown(karpenterv1.ConditionRegistered, "NodeNotReady", "Pods have places on the node, which opens when it is ready and they have been told")
-		return reconcile.In(wait), err
+		return reconcile.In(wait), nil
 	}
 	if left := l.othersOpen(nodes[0]); left > 0 {
 		return reconcile.In(left), nil
