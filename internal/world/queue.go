@@ -71,7 +71,7 @@ func takePlace(list []freePlaces, opens map[string]bool) string {
 // How many pods kube-scheduler may try while nodes open, before we hear of the first: leastTried, and one more for every nodesATry nodes.
 const (
 	leastTried = 20
-	nodesATry  = 4
+	nodesATry  = 2
 )
 
 // NextToOpen returns which nodes are to open next, by claim, of nodes that open together and of which some are closed still: those with pods

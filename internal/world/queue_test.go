@@ -111,7 +111,7 @@ func TestSomeNodesOpenLast(t *testing.T) {
 	t.Parallel()
 	b := newBought(t, 101, 102)
 	var first []world.PodRef
-	for i := range 20 {
+	for i := range 21 {
 		p := pod(3+i*manySets, "")
 		p.Status, p.ResourceVersion = corev1.PodStatus{Phase: corev1.PodPending}, "50"
 		b.Put(p)
