@@ -1,10 +1,10 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -71,8 +71,6 @@ func (y *yielded) release() {
 	if len(y.keys) == 0 {
 		return
 	}
-	y.wake(slices.SortedFunc(maps.Keys(y.keys), func(a, b Key) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})...)
+	y.wake(slices.SortedFunc(maps.Keys(y.keys), func(a, b Key) int { return strings.Compare(a.String(), b.String()) })...)
 	clear(y.keys)
 }

@@ -83,6 +83,9 @@ func TestNodesOpenWhenPodsHaveBeenTold(t *testing.T) {
 			if !tc.opens && (result.After <= 0 || result.After > longestClosed) {
 				t.Errorf("the node is looked at again after %s", result.After)
 			}
+			if given := len(node.Finalizers) > 0 && len(node.OwnerReferences) > 0; given != tc.opens {
+				t.Errorf("the node has what its claim gives it: %t", given)
+			}
 		})
 	}
 }

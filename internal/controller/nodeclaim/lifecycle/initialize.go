@@ -67,7 +67,9 @@ func (l *lifecycle) initialize(ctx context.Context, claim *karpenterv1.NodeClaim
 		return reconcile.Never, nil
 	}
 	if o := findObstacle(nodes[0], claim); o != (uninitialized{}) {
-		if left := untold - l.joined(nodes[0]); left > 0 && meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionRegistered) {
+		// The write that says Registered tells the obstacle as well; later ones would be for it alone.
+		registered := meta.IsStatusConditionTrue(claim.Status.Conditions, karpenterv1.ConditionRegistered)
+		if left := untold - l.joined(nodes[0]); registered && left > 0 {
 			return reconcile.In(left), nil
 		}
 		conditions.SetUnknown(karpenterv1.ConditionInitialized, o.reason, o.message)
